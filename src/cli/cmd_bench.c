@@ -1,0 +1,376 @@
+/* `ucopy-tune bench`: a table by size for chosen strategies, the way copy patches are argued. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/msg.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/session.h"
+#include "machine/counters.h"
+#include "measure/plan.h"
+#include "measure/sweep.h"
+
+#define MAX_NAMES 64
+#define MAX_SIZES 512
+#define TOP_SIZE ((size_t)256 << 20)
+
+struct bench {
+    const struct ucopy_strategy *named[MAX_NAMES];
+    size_t names;
+    size_t size[MAX_SIZES];
+    size_t sizes;
+    int state;
+    bool inlined;
+    char *event[UC_MAX_EVENTS];
+    size_t events;
+};
+
+enum { KEY_SIZE = 0x1000, KEY_STATE, KEY_INLINE, KEY_EVENTS };
+
+static const struct argp_option bench_options[] = {
+    {"size", KEY_SIZE, "LIST", 0, "sizes in bytes, by commas; A-B is every size from A to B (default: 0, 1 and powers of two to 64 KiB)", 0},
+    {"state", KEY_STATE, "STATE", 0, "where the bytes are before the copy: natural, l1, l2, l3 or memory (default: natural, what repeating the size leads to)", 0},
+    {"inline", KEY_INLINE, NULL, 0, "the inlined form in place of the called one", 0},
+    {"events", KEY_EVENTS, "LIST", 0, "count these events too, by the names that libpfm4 knows, by commas", 0},
+    {0},
+};
+
+static void unknown_strategy(const char *name)
+{
+    char known[4096] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < ucopy_strategy_count && used < sizeof(known); i++)
+        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", ucopy_strategies[i].name);
+    uc_usage("unknown strategy '%s' (known: %s)", name, known);
+}
+
+static int add_size(struct bench *b, size_t n)
+{
+    if (n > TOP_SIZE)
+        return uc_usage("--size: %zu is above the largest size, 256M", n);
+    if (b->sizes == MAX_SIZES)
+        return uc_usage("--size: more than %d sizes", MAX_SIZES);
+    b->size[b->sizes++] = n;
+    return 0;
+}
+
+static int parse_range(struct bench *b, char *item)
+{
+    char *dash = strchr(item, '-');
+    size_t lo, hi;
+
+    if (dash)
+        *dash = 0;
+    if (uc_parse_size(item, &lo) || uc_parse_size(dash ? dash + 1 : item, &hi) || hi < lo)
+        return uc_usage("--size: '%s%s%s' is no size or range", item, dash ? "-" : "", dash ? dash + 1 : "");
+    for (size_t n = lo; n <= hi; n++) {
+        int rc = add_size(b, n);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int parse_list(struct bench *b, char *list, int (*item)(struct bench *, char *))
+{
+    char *save, *p = strtok_r(list, ",", &save);
+    int rc = p ? 0 : uc_usage("an empty list");
+
+    for (; p && !rc; p = strtok_r(NULL, ",", &save))
+        rc = item(b, p);
+    return rc;
+}
+
+static int add_event(struct bench *b, char *name)
+{
+    if (b->events == UC_MAX_EVENTS)
+        return uc_usage("--events: more than %d events", UC_MAX_EVENTS);
+    b->event[b->events++] = name;
+    return 0;
+}
+
+static int add_name(struct bench *b, const char *name)
+{
+    const struct ucopy_strategy *s = ucopy_find(name);
+
+    if (!s) {
+        unknown_strategy(name);
+        return EINVAL;
+    }
+    if (b->names == MAX_NAMES)
+        return uc_usage("more than %d strategies", MAX_NAMES);
+    b->named[b->names++] = s;
+    return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct bench *b = state->input;
+
+    switch (key) {
+    case KEY_SIZE:
+        return parse_list(b, arg, parse_range);
+    case KEY_EVENTS:
+        return parse_list(b, arg, add_event);
+    case KEY_STATE:
+        b->state = uc_option_word("--state", arg, uc_state_name, UC_MEMORY + 1);
+        return b->state < 0 ? EINVAL : 0;
+    case KEY_INLINE:
+        b->inlined = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        return add_name(b, arg);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void default_sizes(struct bench *b)
+{
+    if (b->sizes)
+        return;
+    b->size[b->sizes++] = 0;
+    for (size_t n = 1; n <= 64 * 1024; n *= 2)
+        b->size[b->sizes++] = n;
+}
+
+/* The usable ones of those named, or all usable ones. */
+static int select_subjects(const struct bench *b, const struct uc_session *s, struct uc_subject *u, size_t *n)
+{
+    size_t most = b->names ? b->names : ucopy_strategy_count;
+
+    for (size_t i = 0; i < most && *n < 256; i++) {
+        const struct ucopy_strategy *x = b->names ? b->named[i] : &ucopy_strategies[i];
+        char lacking[128];
+        if (x->isa & ~s->isa) {
+            if (b->names) {
+                uc_error("%s is not usable here: %s is missing or disabled", x->name,
+                         ucopy_isa_text(x->isa & ~s->isa, lacking, sizeof(lacking)));
+                return UC_EXIT_MACHINE;
+            }
+            continue;
+        }
+        if (!b->names && (x->role == UCOPY_REFERENCE || x->role == UCOPY_LIMIT))
+            continue;
+        u[(*n)++] = b->inlined ? uc_subject_inline(x) : uc_subject_called(x);
+        u[*n - 1].role = UCOPY_BASELINE; /* asked for by name: all are timed to the end */
+    }
+    return 0;
+}
+
+static int make_plan(const struct bench *b, const struct uc_options *o, struct uc_plan *p)
+{
+    for (size_t i = 0; i < b->sizes; i++) {
+        struct uc_cell c = uc_cell_default("", b->size[i]);
+        c.src_state = c.dst_state = (enum uc_state)b->state;
+        if (o->consumer >= 0)
+            c.consumer = (enum uc_consumer)o->consumer;
+        if (c.consumer == UC_EVICT) {
+            c.entry = UC_NOCACHE;
+            c.dst_state = UC_MEMORY;
+            c.src_state = UC_L2;
+        }
+        if (c.consumer == UC_SCAN && c.size < 64)
+            return uc_usage("--consumer scan: sizes from 64 on, not %zu", c.size);
+        enum uc_group g = c.consumer == UC_EVICT ? UC_EVICTS
+                          : c.size <= 64 * 1024  ? UC_SMALL
+                          : c.size <= 1024 * 1024 ? UC_MIDDLE
+                                                  : UC_LARGE;
+        if (uc_plan_add(p, &c, g))
+            return ENOMEM;
+    }
+    return 0;
+}
+
+static const struct uc_cell *cell_at(const struct uc_cells *cells, const char *name, size_t size)
+{
+    for (size_t i = 0; i < cells->n; i++)
+        if (cells->v[i].size == size && !strcmp(cells->v[i].strategy, name))
+            return &cells->v[i];
+    return NULL;
+}
+
+static void put_cost(const struct uc_cell *c)
+{
+    if (c)
+        printf("  %12.*f", c->cost < 100 ? 2 : 0, c->cost);
+    else
+        printf("  %12s", "-");
+}
+
+static void print_row(const struct bench *b, const struct uc_cells *cells, const struct uc_subject *u, size_t n,
+                      size_t size)
+{
+    const struct uc_cell *x = cell_at(cells, u[0].name, size), *y = n == 2 ? cell_at(cells, u[1].name, size) : NULL;
+
+    printf("%10zu", size);
+    for (size_t i = 0; i < n; i++)
+        put_cost(cell_at(cells, u[i].name, size));
+    if (n == 2 && x && y) {
+        bool apart = x->hi < y->lo || y->hi < x->lo;
+        printf("  %12.2f  %9.1f %%%s", y->cost - x->cost, 100 * (y->cost / x->cost - 1),
+               apart ? "" : "  no difference");
+    }
+    putchar('\n');
+    (void)b;
+}
+
+/* A strategy a column where they are few, else a line each by size. */
+static void print_text(const struct bench *b, const struct uc_session *s, const struct uc_cells *cells,
+                       const struct uc_subject *u, size_t n)
+{
+    printf("# ns a call on %s, CPU %d; TSC %.4f GHz; %s form; state %s\n", s->cpu.key, s->pu, s->clock.tsc_hz / 1e9,
+           b->inlined ? "inline" : "called", uc_state_name[b->state]);
+    if (n > 6) {
+        printf("%10s  %-28s %10s %10s %10s\n", "size", "strategy", "ns", "lo", "hi");
+        for (size_t i = 0; i < b->sizes; i++)
+            for (size_t k = 0; k < n; k++) {
+                const struct uc_cell *c = cell_at(cells, u[k].name, b->size[i]);
+                if (c)
+                    printf("%10zu  %-28s %10.2f %10.2f %10.2f\n", c->size, c->strategy, c->cost, c->lo, c->hi);
+            }
+        return;
+    }
+    printf("%10s", "size");
+    for (size_t i = 0; i < n; i++)
+        printf("  %12.12s", u[i].name);
+    if (n == 2)
+        printf("  %12s  %11s", "difference", "per cent");
+    putchar('\n');
+    for (size_t i = 0; i < b->sizes; i++)
+        print_row(b, cells, u, n, b->size[i]);
+}
+
+/* The counter pass, apart from timing: each event for one batch a strategy and size. */
+static int count_events(const struct bench *b, const struct uc_session *s, const struct uc_plan *plan,
+                        const struct uc_subject *u, size_t n, uint64_t seed)
+{
+    struct uc_counters *c = NULL;
+    char why[256];
+    int rc = uc_counters_open(&c, (const char *const *)b->event, b->events, why, sizeof(why));
+
+    if (rc) {
+        uc_warn("no counters: %s", why);
+        return 0;
+    }
+    printf("\n# counts a call, in user mode, in a pass apart from timing\n%10s  %-28s  %-24s %12s\n", "size", "strategy",
+           "event", "count");
+    for (size_t i = 0; i < plan->n && !rc; i++) {
+        struct uc_pools pools;
+        struct uc_batch batch = {0};
+        struct uc_rng rng = {seed};
+        rc = uc_pools_map(&pools, uc_batch_bytes(&plan->place[i], &s->caches), 0, false, seed);
+        if (!rc)
+            rc = uc_batch_draw(&batch, &plan->place[i], &pools, &s->caches, &uc_weights_default, NULL, &rng);
+        for (size_t k = 0; k < n && !rc; k++) {
+            struct uc_count count[UC_MAX_EVENTS];
+            unsigned long dropped = 0;
+            if (plan->place[i].size < u[k].min || plan->place[i].size > u[k].max)
+                continue;
+            uc_batch_time(&batch, &u[k], 0, &dropped);
+            uc_counters_start(c);
+            u[k].loops->none(u[k].fn, batch.calls, batch.n, batch.base);
+            uc_counters_stop(c);
+            size_t events = uc_counters_read(c, count);
+            for (size_t e = 0; e < events; e++)
+                if (count[e].valid)
+                    printf("%10zu  %-28s  %-24s %12.2f\n", plan->place[i].size, u[k].name, count[e].event,
+                           (double)count[e].value / (double)batch.n);
+                else
+                    printf("%10zu  %-28s  %-24s not counted: %s\n", plan->place[i].size, u[k].name, count[e].event,
+                           count[e].why);
+        }
+        uc_batch_free(&batch);
+        uc_pools_unmap(&pools);
+    }
+    uc_counters_close(c);
+    return rc;
+}
+
+static int measure(const struct bench *b, const struct uc_options *o, struct uc_session *s, const struct uc_plan *plan,
+                   const struct uc_subject *u, size_t n, struct uc_cells *cells)
+{
+    struct uc_sweep *sweep = NULL;
+    struct uc_sweep_options so = {.weights = &uc_weights_default,
+                                  .caches = &s->caches,
+                                  .clock = &s->clock,
+                                  .seconds = o->budget > 0 ? o->budget : o->quick ? 1 : 4,
+                                  .seed = o->seed,
+                                  .what = "timing",
+                                  .done_after = 1};
+    int rc;
+
+    (void)b;
+    for (int g = 0; g < UC_GROUPS; g++)
+        so.group_share[g] = 1;
+    rc = uc_sweep_new(&sweep, plan, u, n, &so);
+    if (!rc)
+        rc = uc_sweep_run(sweep);
+    if (!rc)
+        rc = uc_sweep_cells(sweep, cells);
+    uc_sweep_free(sweep);
+    uc_progress_end();
+    return rc;
+}
+
+static int run(struct bench *b, const struct uc_options *o, struct uc_session *s)
+{
+    struct uc_subject *u = calloc(256, sizeof(*u));
+    struct uc_plan plan = {0};
+    struct uc_cells cells = {0};
+    size_t n = 0;
+    int code = u ? select_subjects(b, s, u, &n) : UC_EXIT_MACHINE;
+
+    if (!code && make_plan(b, o, &plan))
+        code = UC_EXIT_USAGE;
+    int rc = code ? 0 : measure(b, o, s, &plan, u, n, &cells);
+    if (!code && !rc) {
+        if (o->format && !strcmp(o->format, "csv"))
+            uc_cells_write_csv(&cells, s->clock.tsc_hz, stdout);
+        else
+            print_text(b, s, &cells, u, n);
+        if (b->events)
+            rc = count_events(b, s, &plan, u, n, o->seed);
+    }
+    if (rc == -EINTR)
+        uc_error("interrupted");
+    else if (rc)
+        uc_error("no memory: %s", strerror(-rc));
+    uc_cells_free(&cells);
+    uc_plan_free(&plan);
+    free(u);
+    return code ? code : rc == -EINTR ? uc_session_interrupted_code() : rc ? UC_EXIT_MACHINE : UC_EXIT_OK;
+}
+
+static int bench(int argc, char **argv)
+{
+    static const char *const formats[] = {"text", "csv"};
+    struct bench b = {.state = UC_NATURAL};
+    struct uc_options o;
+    struct uc_session s;
+    struct argp own = {.options = bench_options,
+                       .parser = parse,
+                       .args_doc = "[STRATEGY...]",
+                       .doc = "Time strategies by size; with two names the difference and its per cent too.\v"
+                              "Example: ucopy-tune bench unrolled rep_movsb --size 0-64,128,256"};
+    int rc = uc_options_parse(&o, UC_OPT_RUN | UC_OPT_CHOICE | UC_OPT_FORMAT, &own, &b, argc, argv);
+
+    if (rc)
+        return rc - 1;
+    if (o.format && uc_option_word("--format", o.format, formats, 2) < 0)
+        return UC_EXIT_USAGE;
+    default_sizes(&b);
+    rc = uc_session_open(&s, &o, 0);
+    if (rc)
+        return rc;
+    rc = run(&b, &o, &s);
+    uc_session_close(&s);
+    return rc;
+}
+
+const struct uc_command uc_command_bench = {"bench", "time strategies by size", bench};

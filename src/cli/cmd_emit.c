@@ -1,0 +1,144 @@
+/* `ucopy-tune emit PROFILE --format F`: a profile in another form. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/msg.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "emit/emit.h"
+
+struct request {
+    const char *profile; /* path; NULL: not given */
+    const char *output;  /* -o; NULL: stdout */
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+    struct request *r = state->input;
+
+    switch (key) {
+    case 'o':
+        if (!*arg)
+            return uc_usage("--output: the value is empty");
+        r->output = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (r->profile)
+            return uc_usage("one PROFILE at a time, given '%s' and '%s'", r->profile, arg);
+        r->profile = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct uc_emitter *find_format(const char *name)
+{
+    const char *known[16];
+    int n = 0;
+
+    for (; uc_emitters[n].name; n++)
+        known[n] = uc_emitters[n].name;
+    int i = uc_option_word("--format", name, known, n);
+    return i < 0 ? NULL : uc_emitters + i;
+}
+
+/* Damaged, foreign or newer: one line with file, place and reason. */
+static int read_profile(const char *path, struct uc_profile *p)
+{
+    char why[512];
+    int rc = uc_profile_read(path, p, why, sizeof(why));
+
+    if (rc) {
+        uc_error("%s: %s", path, *why ? why : strerror(-rc));
+        return rc == -ENOMEM ? UC_EXIT_MACHINE : UC_EXIT_USAGE;
+    }
+    if (p->digest_differs)
+        uc_warn("%s: edited by hand (its digest differs); used as it is", path);
+    return UC_EXIT_OK;
+}
+
+static int write_text(const char *path, const char *text, size_t len)
+{
+    if (!path) {
+        /* A failed write shows in ferror(stdout), which main() looks at. */
+        fwrite(text, 1, len, stdout);
+        return UC_EXIT_OK;
+    }
+    int rc = uc_write_file(path, text, len);
+    if (rc)
+        uc_error("%s: cannot write: %s", path, strerror(-rc));
+    return rc ? UC_EXIT_MACHINE : UC_EXIT_OK;
+}
+
+static int emit_text(const struct uc_profile *p, const struct uc_emitter *e, const char *path,
+                     char **text, size_t *len)
+{
+    char why[256] = "";
+    FILE *out = open_memstream(text, len);
+    int rc = out ? e->emit(p, out, why, sizeof(why)) : -ENOMEM;
+
+    if (out && fclose(out) && !rc)
+        rc = -ENOMEM;
+    if (rc)
+        uc_error("%s: not as %s: %s", path, e->name, *why ? why : strerror(-rc));
+    return rc == -ENOTSUP ? UC_EXIT_NO : rc ? UC_EXIT_MACHINE : UC_EXIT_OK;
+}
+
+static int emit_profile(const struct request *r, const struct uc_emitter *e)
+{
+    struct uc_profile p;
+    char *text = NULL;
+    size_t len = 0;
+    int rc = read_profile(r->profile, &p);
+
+    if (rc)
+        return rc;
+    rc = emit_text(&p, e, r->profile, &text, &len);
+    if (!rc)
+        rc = write_text(r->output, text, len);
+    free(text);
+    uc_profile_free(&p);
+    return rc;
+}
+
+static int emit(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"output", 'o', "FILE", 0, "write this file; default: standard output", 0},
+        {0},
+    };
+    static const struct argp own = {
+        .options = options,
+        .parser = parse_own,
+        .args_doc = "PROFILE",
+        .doc = "A profile (its JSON, or the header beside it) in another form: c, the header "
+               "(default); asm, "
+               "its limits for a .S file; json, the profile itself. Exit code 1 where the form "
+               "cannot express the profile, or a strategy has changed since it was measured."
+               "\v"
+               "Example: ucopy-tune emit profiles/amd-1a-02.json --format c -o amd-1a-02.h",
+    };
+    struct request r = {NULL, NULL};
+    const struct uc_emitter *e;
+    struct uc_options o;
+    int rc = uc_options_parse(&o, UC_OPT_FORMAT, &own, &r, argc, argv);
+
+    if (rc)
+        return rc - 1;
+    if (!r.profile) {
+        uc_usage("emit needs a PROFILE");
+        return UC_EXIT_USAGE;
+    }
+    e = find_format(o.format ? o.format : "c");
+    return e ? emit_profile(&r, e) : UC_EXIT_USAGE;
+}
+
+const struct uc_command uc_command_emit = {
+    .name = "emit",
+    .summary = "a profile as C header, assembler defines or JSON",
+    .run = emit,
+};

@@ -1,0 +1,116 @@
+/* `ucopy-tune [tune]`: detect, check, measure, fit, compose, prove, write, summarise. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/file.h"
+#include "base/msg.h"
+#include "cli/command.h"
+#include "cli/tune.h"
+
+#define DEFAULT_BUDGET 60.0
+#define QUICK_BUDGET 8.0
+#define MEMORY_TOP (96u << 20) /* src and dst of this size and the rest stay under 600 MB */
+
+/* The larger of 64 MiB and twice the measured L3, as memory allows; 8 MiB where it must be quick. */
+static size_t choose_top(const struct uc_tune *t)
+{
+    size_t l3 = t->session.caches.l3.by[UC_BY_CHASE], top = 64u << 20;
+    struct rlimit lim;
+
+    if (t->o->quick)
+        return 8u << 20;
+    if (2 * l3 > top)
+        top = 2 * l3 < MEMORY_TOP ? 2 * l3 : MEMORY_TOP;
+    if (!getrlimit(RLIMIT_AS, &lim) && lim.rlim_cur != RLIM_INFINITY)
+        while (top > (1u << 20) && top > lim.rlim_cur / 6)
+            top /= 2;
+    return top;
+}
+
+static int set_weights(struct uc_tune *t)
+{
+    t->weights = uc_weights_default;
+    t->budget = t->o->budget > 0 ? t->o->budget : t->o->quick ? QUICK_BUDGET : DEFAULT_BUDGET;
+    return 0;
+}
+
+static int set_paths(struct uc_tune *t)
+{
+    char stem[UC_STEM];
+    int rc = uc_dir_writable(t->o->output_dir);
+
+    if (rc) {
+        uc_error("cannot write into %s: %s", t->o->output_dir, strerror(-rc));
+        return UC_EXIT_MACHINE;
+    }
+    t->profile.environment = t->o->environment;
+    t->profile.has_cpu = true;
+    t->profile.cpu = t->session.cpu;
+    t->profile.has_caches = true;
+    t->profile.caches = t->session.caches;
+    uc_profile_stem(&t->profile, stem, sizeof(stem));
+    snprintf(t->header_path, sizeof(t->header_path), "%s/%s.h", t->o->output_dir, stem);
+    snprintf(t->json_path, sizeof(t->json_path), "%s/%s.json", t->o->output_dir, stem);
+    return 0;
+}
+
+static int run(struct uc_tune *t)
+{
+    static int (*const stage[])(struct uc_tune *) = {uc_tune_check,   uc_tune_measure, uc_tune_choose,
+                                                     uc_tune_compose, uc_tune_prove,   uc_tune_write};
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof(stage) / sizeof(stage[0]) && !rc; i++)
+        rc = stage[i](t);
+    uc_progress_end();
+    if (rc)
+        return rc;
+    uc_tune_summary(t);
+    if (t->failed || (t->o->strict && t->grade.letter > 'A'))
+        return UC_EXIT_NO;
+    return UC_EXIT_OK;
+}
+
+static int tune(int argc, char **argv)
+{
+    struct uc_options o;
+    struct argp own = {.doc = "Tune this machine: measure every copy strategy and write the thresholds as a C "
+                              "header with its evidence.\vExample: ucopy-tune -o profiles"};
+    int rc = uc_options_parse(&o, UC_OPT_RUN | UC_OPT_OUTPUT | UC_OPT_CHOICE, &own, NULL, argc, argv);
+    struct uc_tune *t = rc ? NULL : calloc(1, sizeof(*t));
+
+    if (rc)
+        return rc - 1;
+    if (!t) {
+        uc_error("no memory");
+        return UC_EXIT_MACHINE;
+    }
+    t->o = &o;
+    rc = uc_dir_writable(o.output_dir);
+    if (rc) {
+        uc_error("cannot write into %s: %s", o.output_dir, strerror(-rc));
+        free(t);
+        return UC_EXIT_MACHINE;
+    }
+    rc = uc_session_open(&t->session, &o, 256u << 20);
+    if (!rc)
+        rc = set_weights(t);
+    if (!rc)
+        rc = set_paths(t);
+    if (!rc) {
+        t->top = choose_top(t);
+        rc = run(t);
+    }
+    uc_session_close(&t->session);
+    uc_plan_free(&t->plan);
+    uc_cells_free(&t->cells);
+    uc_cells_free(&t->proof);
+    uc_profile_free(&t->profile);
+    free(t);
+    return rc;
+}
+
+const struct uc_command uc_command_tune = {
+    "tune", "tune this machine and write its header and profile (the default command)", tune};

@@ -1,0 +1,38 @@
+/* What every timed command begins with: this machine's topology, one core, the CPU on it, caches,
+ * clock, and the machine-wide lock that keeps two timed runs apart. */
+#ifndef UC_CLI_SESSION_H
+#define UC_CLI_SESSION_H
+
+#include <stdbool.h>
+
+#include "cli/options.h"
+#include "machine/caches.h"
+#include "machine/clock.h"
+#include "machine/cpu.h"
+#include "machine/evidence.h"
+#include "machine/topology.h"
+
+struct uc_session {
+    struct uc_topology *topology;
+    struct uc_cpu cpu;
+    struct uc_caches caches;
+    struct uc_clock clock;
+    int pu;
+    const char *pu_why;
+    uint32_t isa;      /* usable and not disabled */
+    cpu_set_t siblings; /* PUs that share the core */
+    struct uc_machine_load load; /* when the session began */
+    int lock;
+};
+
+/* Opens topology, checks that it is this machine's, takes the lock (saying when it waits), pins,
+ * identifies, reads the caches (and measures them to chase_bytes where that is above 0), calibrates, and installs
+ * the handler that sets uc_interrupted on SIGINT and SIGTERM. Prints its own one line on failure and returns the
+ * exit code; 0 to go on. */
+int uc_session_open(struct uc_session *s, const struct uc_options *o, size_t chase_bytes);
+void uc_session_close(struct uc_session *s);
+
+/* The signal that interrupted, as an exit code: 130 or 143. */
+int uc_session_interrupted_code(void);
+
+#endif

@@ -1,0 +1,153 @@
+/* What a run found, on stdout, in 100 columns. Every figure names what it is. */
+#include "cli/tune.h"
+
+#include <gnu/libc-version.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+
+static void range_text(size_t lo, size_t hi, char *buf, size_t cap)
+{
+    char a[UC_SIZE_TEXT], b[UC_SIZE_TEXT];
+
+    if (hi == SIZE_MAX)
+        snprintf(buf, cap, "above %s", lo ? uc_size_text(lo - 1, a) : "all");
+    else
+        snprintf(buf, cap, "%s to %s", uc_size_text(lo, a), uc_size_text(hi, b));
+    if (hi == SIZE_MAX && !lo)
+        snprintf(buf, cap, "all sizes");
+}
+
+static void sure_text(const struct uc_segment *s, char *buf, size_t cap)
+{
+    char a[UC_SIZE_TEXT], b[UC_SIZE_TEXT];
+
+    if (!s->runner_up[0])
+        snprintf(buf, cap, "nothing else serves it");
+    else if (s->tie)
+        snprintf(buf, cap, "tie: the simpler one");
+    else if (s->max == SIZE_MAX)
+        snprintf(buf, cap, "measured to %s", uc_size_text(s->measured_to, a));
+    else if (!s->bracketed)
+        snprintf(buf, cap, "not bracketed, measured to %s", uc_size_text(s->measured_to, a));
+    else if (s->lo)
+        snprintf(buf, cap, "ends between %s and %s", uc_size_text(s->lo, a), uc_size_text(s->hi, b));
+    else
+        snprintf(buf, cap, "no spread given");
+}
+
+/* Over the fixed sizes of the range, all consumers with cells, geometric mean. */
+static double range_gain(const struct uc_tune *t, enum uc_entry entry, size_t lo, size_t hi)
+{
+    double logs = 0;
+    size_t n = 0;
+
+    for (int k = 0; k < UC_CONSUMER_COUNT; k++) {
+        struct uc_gain g = uc_tune_gain(&t->proof, entry, UC_CALLED, (enum uc_consumer)k, UC_FIXED, lo, hi);
+        if (g.n) {
+            logs += (double)g.n * log(g.geomean);
+            n += g.n;
+        }
+    }
+    return n ? exp(logs / (double)n) : NAN;
+}
+
+static void print_entry(const struct uc_tune *t, enum uc_entry entry)
+{
+    const struct uc_ladder *l = &t->profile.entry[entry].ladder;
+    size_t lo = 0;
+
+    printf("\n%-22s %-25s %-9s %-32s %s\n", entry == UC_COPY ? "copy (dst used soon)" : "nocache (dst not used)",
+           "strategy", "x libc", "runner-up", "how sure");
+    for (size_t i = 0; i < l->n; i++) {
+        const struct uc_segment *s = &l->segment[i];
+        char range[64], sure[96], runner[64] = "", gain[16] = "-";
+        double g = range_gain(t, entry, lo, s->max);
+        range_text(lo, s->max, range, sizeof(range));
+        sure_text(s, sure, sizeof(sure));
+        if (s->runner_up[0])
+            snprintf(runner, sizeof(runner), "%s %+.0f %%", s->runner_up, 100 * (s->margin - 1));
+        if (!isnan(g))
+            snprintf(gain, sizeof(gain), "%.2f", g);
+        printf("%-22s %-25s %-9s %-32s %s\n", range, s->strategy, gain, runner, sure);
+        lo = s->max == SIZE_MAX ? lo : s->max + 1;
+    }
+}
+
+static void print_regret(const struct uc_tune *t, enum uc_entry entry)
+{
+    const struct uc_regret *r = &t->regret[entry];
+    char at[UC_SIZE_TEXT];
+
+    printf("  %-8s mean %.1f %%, worst %.1f %% at %s; at %zu of %zu sizes the interval lies above 10 %%\n",
+           uc_entry_name[entry], 100 * r->mean, 100 * r->worst, uc_size_text(r->worst_at, at), r->above_bound,
+           r->sizes);
+}
+
+static void print_gain_line(const struct uc_tune *t, enum uc_form form, enum uc_consumer k, enum uc_mix mix,
+                            enum uc_entry entry)
+{
+    struct uc_gain g = uc_tune_gain(&t->proof, entry, form, k, mix, mix == UC_BAND ? 0 : 1, SIZE_MAX);
+    char at[UC_SIZE_TEXT], slower[64] = "";
+
+    if (!g.n)
+        return;
+    if (g.slower)
+        snprintf(slower, sizeof(slower), "; slower than libc at %zu of %zu", g.slower, g.n);
+    printf("  %-8s %-8s %-6s %-6s %6.2f    %5.2f at %s%s%s\n", uc_entry_name[entry], uc_form_name[form],
+           uc_consumer_name[k], mix == UC_BAND ? "mixed" : "fixed", g.geomean, g.worst, mix == UC_BAND ? "0 to " : "",
+           uc_size_text(g.worst_size, at), slower);
+}
+
+static void print_gains(const struct uc_tune *t)
+{
+    printf("\nGain over glibc %s memcpy (libc time / generated time; inlined: built with -march=native)\n"
+           "  entry    form     dst is sizes    mean    worst\n",
+           gnu_get_libc_version());
+    for (int form = UC_CALLED; form <= UC_INLINE; form++)
+        for (int k = 0; k < UC_CONSUMER_COUNT; k++)
+            for (int mix = UC_FIXED; mix <= UC_BAND; mix++)
+                for (int e = 0; e < UC_ENTRY_COUNT; e++)
+                    print_gain_line(t, (enum uc_form)form, (enum uc_consumer)k, (enum uc_mix)mix, (enum uc_entry)e);
+}
+
+static void print_notes(const struct uc_tune *t)
+{
+    for (int e = 0; e < UC_ENTRY_COUNT; e++) {
+        const struct uc_profile_entry *p = &t->profile.entry[e];
+        for (size_t i = 0; i < p->barred_n; i++)
+            printf("  barred from %s, %zu to %zu: %s (%s)\n", uc_entry_name[e], p->barred[i].from, p->barred[i].to,
+                   p->barred[i].strategy, p->barred[i].why);
+        for (size_t i = 0; i < p->anomaly_n && i < 6; i++)
+            printf("  out of line: %s at %zu bytes, %.2f times its neighbours\n", p->anomaly[i].strategy,
+                   p->anomaly[i].size, p->anomaly[i].ratio);
+    }
+}
+
+void uc_tune_summary(const struct uc_tune *t)
+{
+    printf("%s: %s, CPU %d\n", t->session.cpu.key, t->session.cpu.name, t->session.pu);
+    printf("grade %c", t->grade.letter);
+    for (size_t i = 0; i < t->grade.reasons; i++)
+        printf("%s%s", i ? "; " : ": ", t->grade.reason[i]);
+    printf("\n%lu readings, %lu dropped; weights: %s\n", t->facts.readings, t->facts.dropped, t->weights.name);
+    for (int e = 0; e < UC_ENTRY_COUNT; e++)
+        print_entry(t, (enum uc_entry)e);
+    const struct uc_profile_entry *copy = &t->profile.entry[UC_COPY];
+    if (copy->inline_baseline.strategy[0])
+        printf("inlined to %zu: %s\n", copy->inline_baseline.max, copy->inline_baseline.strategy);
+    if (copy->inline_wide.strategy[0])
+        printf("inlined to %zu where the compiler may use AVX-512: %s\n", copy->inline_wide.max,
+               copy->inline_wide.strategy);
+    printf("\nRegret on fresh readings (weighted cost over that of the best strategy at each size)\n");
+    for (int e = 0; e < UC_ENTRY_COUNT; e++)
+        print_regret(t, (enum uc_entry)e);
+    if (t->has_compiler)
+        print_gains(t);
+    print_notes(t);
+    if (t->kept)
+        printf("\nThe decision in %s stands; the files are left as they are.\n", t->header_path);
+    else
+        printf("\nWrote %s and %s\n", t->header_path, t->json_path);
+}

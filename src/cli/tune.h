@@ -1,0 +1,79 @@
+/* The main job's stages, in the order in which cmd_tune.c calls them. */
+#ifndef UC_CLI_TUNE_H
+#define UC_CLI_TUNE_H
+
+#include "cli/options.h"
+#include "cli/session.h"
+#include "fit/fit.h"
+#include "measure/build.h"
+#include "measure/grade.h"
+#include "measure/plan.h"
+#include "measure/sweep.h"
+#include "profile/profile.h"
+
+#define UC_MAX_SUBJECTS 200
+
+struct uc_tune {
+    const struct uc_options *o;
+    struct uc_session session;
+    struct uc_weights weights;
+    struct uc_sizes named; /* --sizes-from */
+    double budget;         /* seconds in all */
+    size_t top;            /* largest size */
+
+    const struct ucopy_strategy *strategy[UC_MAX_SUBJECTS]; /* usable here and right */
+    size_t strategies;
+    unsigned failed; /* strategies that failed their check */
+    struct uc_fit_strategy known[UC_MAX_SUBJECTS];
+
+    struct uc_plan plan;
+    struct uc_cells cells; /* that chose */
+    struct uc_sweep_facts facts;
+    struct uc_noise noise;
+    struct uc_grade grade;
+    double branch_ns;
+
+    struct uc_fit_result fit[UC_ENTRY_COUNT];
+    struct uc_profile profile;
+    bool has_compiler;
+    char compiler[128]; /* its version line */
+
+    struct uc_cells proof; /* that judge */
+    struct uc_regret regret[UC_ENTRY_COUNT];
+    bool kept;             /* the profile in the folder stands */
+    char header_path[4096], json_path[4096];
+};
+
+/* The gain of one form of the generated copy over libc, from the proof. */
+struct uc_gain {
+    size_t n;          /* cells compared; 0: none */
+    double geomean;    /* ratio of costs, libc over generated */
+    double worst;      /* smallest ratio */
+    size_t worst_size; /* and where */
+    size_t slower;     /* cells whose whole interval lies below 1 */
+};
+/* Sizes lo to hi (of a band: its upper end), one form, consumer and mix, in l1 or natural state. */
+struct uc_gain uc_tune_gain(const struct uc_cells *proof, enum uc_entry entry, enum uc_form form,
+                            enum uc_consumer consumer, enum uc_mix mix, size_t lo, size_t hi);
+
+/* All return 0 or the exit code, having said why. */
+int uc_tune_check(struct uc_tune *t);
+int uc_tune_measure(struct uc_tune *t);
+int uc_tune_choose(struct uc_tune *t);
+int uc_tune_compose(struct uc_tune *t);
+int uc_tune_prove(struct uc_tune *t);
+int uc_tune_write(struct uc_tune *t);
+void uc_tune_summary(const struct uc_tune *t);
+
+/* Emits the profile as it stands and compiles it with this box's compiler; warns where it cannot. 0 or a negative errno. */
+int uc_tune_build(const struct uc_tune *t, const char *name, enum uc_entry entry, bool native, struct uc_built *b);
+/* Options of uc_fit for an entry of this run. */
+struct uc_fit_options uc_tune_fit_options(const struct uc_tune *t, enum uc_entry entry);
+/* Runs a sweep and appends its cells; facts may be NULL. 0 or the exit code, having said why. */
+int uc_tune_sweep(struct uc_tune *t, const struct uc_plan *plan, const struct uc_subject *subjects, size_t n,
+                  struct uc_sweep_options *so, struct uc_cells *cells, struct uc_sweep_facts *facts);
+/* Sweep options with this run's weights, caches and clock, and seconds. */
+struct uc_sweep_options uc_tune_sweep_options(struct uc_tune *t, const char *what, double seconds, double done_before,
+                                              double done_after);
+
+#endif

@@ -1,0 +1,276 @@
+/* Decide: fit, then compose the best ladders whole, compile them, and time them before one is chosen. */
+#include "cli/tune.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/msg.h"
+#include "cli/command.h"
+#include "emit/emit.h"
+
+#define MAX_TRIES 8
+
+struct uc_fit_options uc_tune_fit_options(const struct uc_tune *t, enum uc_entry entry)
+{
+    struct uc_fit_options fo = {.weights = &t->weights,
+                                .entry = entry,
+                                .environment = t->o->environment,
+                                .max_segments = t->o->max_segments,
+                                .l1d = t->session.caches.l1d.bytes,
+                                .l2 = t->session.caches.l2.bytes,
+                                .branch_cost = t->branch_ns,
+                                .strategies = t->known,
+                                .strategy_count = t->strategies};
+    return fo;
+}
+
+int uc_tune_choose(struct uc_tune *t)
+{
+    for (int e = 0; e < UC_ENTRY_COUNT; e++) {
+        struct uc_fit_options fo = uc_tune_fit_options(t, (enum uc_entry)e);
+        struct uc_fit_result *r = &t->fit[e];
+        struct uc_profile_entry *out = &t->profile.entry[e];
+        int rc = uc_fit(&t->cells, &fo, r);
+        if (rc) {
+            uc_error("no decision for %s: %s", uc_entry_name[e], rc == -ENOMEM ? "no memory" : r->why);
+            return UC_EXIT_MACHINE;
+        }
+        out->present = true;
+        out->ladder = r->ladder[0];
+        memcpy(out->barred, r->barred, sizeof(out->barred));
+        out->barred_n = r->barred_n;
+        memcpy(out->anomaly, r->anomaly, sizeof(out->anomaly));
+        out->anomaly_n = r->anomaly_n;
+    }
+    return 0;
+}
+
+/* Emits the profile as it stands and compiles it. */
+int uc_tune_build(const struct uc_tune *t, const char *name, enum uc_entry entry, bool native, struct uc_built *b)
+{
+    char why[256] = "", prefix[UC_PREFIX + 16], *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    int rc = f ? uc_emitter_find("c")->emit(&t->profile, f, why, sizeof(why)) : -ENOMEM;
+
+    if (f)
+        fclose(f);
+    uc_emit_prefix(&t->profile, prefix, sizeof(prefix) - 16);
+    if (entry == UC_NOCACHE)
+        strcat(prefix, "_nocache");
+    if (!rc)
+        rc = uc_build_header(text, prefix, name, native, b, why, sizeof(why));
+    if (rc && rc != -ENOENT)
+        uc_warn("the generated header does not compile: %s", why[0] ? why : strerror(-rc));
+    free(text);
+    return rc;
+}
+
+/* The whole fleet mix, and fixed sizes by the octaves, under each consumer with weight. */
+static int compose_plan(const struct uc_tune *t, struct uc_plan *p)
+{
+    static const size_t size[] = {0, 1, 3, 6, 8, 12, 16, 24, 32, 40, 64, 96, 128, 200, 256, 400, 512, 1024, 2048};
+    int rc = 0;
+
+    memset(p, 0, sizeof(*p));
+    for (int k = 0; k < UC_CONSUMER_COUNT; k++) {
+        struct uc_cell c = uc_cell_default("", 0);
+        if (t->weights.consumer_small[k] <= 0)
+            continue;
+        c.src_state = c.dst_state = UC_L1;
+        c.consumer = (enum uc_consumer)k;
+        for (size_t i = 0; i < sizeof(size) / sizeof(size[0]) && !rc; i++) {
+            c.size = size[i];
+            rc = uc_plan_add(p, &c, UC_SMALL);
+        }
+        c.size = 0;
+        c.size_hi = UC_SMALL_MAX;
+        c.mix = UC_BAND;
+        if (!rc)
+            rc = uc_plan_add(p, &c, UC_BANDS);
+    }
+    return rc;
+}
+
+/* Weighted cost of one try: relative to the least in each cell, fixed and mixed sizes by the mix weights. */
+static double score(const struct uc_tune *t, const struct uc_cells *cells, const struct uc_subject *u)
+{
+    double sum = 0, weight = 0;
+
+    for (size_t i = 0; i < cells->n; i++) {
+        const struct uc_cell *c = &cells->v[i];
+        double least = INFINITY, fixed_share = 0;
+        if (strcmp(c->strategy, u->name) != 0 || c->form != u->form)
+            continue;
+        for (size_t k = 0; k < cells->n; k++)
+            if (uc_cells_same_place(&cells->v[k], c))
+                least = fmin(least, cells->v[k].cost);
+        if (c->mix == UC_FIXED) /* the 19 sizes of the plan share the fixed half */
+            fixed_share = 1.0 / 19;
+        double w = t->weights.consumer_small[c->consumer] * t->weights.mix[c->mix] *
+                   (c->mix == UC_FIXED ? fixed_share : 1);
+        sum += w * c->cost / least;
+        weight += w;
+    }
+    return weight > 0 ? sum / weight : INFINITY;
+}
+
+/* Times the tries side by side and returns the index of the best; ties within half a per cent go to the first. */
+static int time_tries(struct uc_tune *t, const struct uc_subject *u, size_t n, double seconds, double done, size_t *best)
+{
+    struct uc_plan plan;
+    struct uc_cells cells = {0};
+    struct uc_sweep_options so = uc_tune_sweep_options(t, "whole ladders", seconds, done, done + 0.04);
+    int rc = compose_plan(t, &plan) ? UC_EXIT_MACHINE : 0;
+    double least = INFINITY;
+
+    so.race = false;
+    so.group_share[UC_SMALL] = 0.4;
+    so.group_share[UC_BANDS] = 0.6;
+    if (!rc)
+        rc = uc_tune_sweep(t, &plan, u, n, &so, &cells, NULL);
+    *best = 0;
+    for (size_t i = 0; i < n && !rc; i++) {
+        double s = score(t, &cells, &u[i]);
+        uc_detail("whole: %s costs %.4f", u[i].name, s);
+        if (s < least * (i ? 0.995 : 1)) {
+            least = s;
+            *best = i;
+        }
+    }
+    uc_plan_free(&plan);
+    uc_cells_free(&cells);
+    return rc;
+}
+
+/* The three best ladders, called. */
+static int choose_ladder(struct uc_tune *t)
+{
+    const struct uc_fit_result *r = &t->fit[UC_COPY];
+    struct uc_profile_entry *entry = &t->profile.entry[UC_COPY];
+    struct uc_built b[UC_MAX_LADDERS] = {0};
+    struct uc_subject u[UC_MAX_LADDERS];
+    size_t n = 0, best = 0, which[UC_MAX_LADDERS];
+    int rc = 0;
+
+    for (size_t i = 0; i < r->ladders; i++) {
+        char name[UC_NAME];
+        snprintf(name, sizeof(name), "ladder %zu", i + 1);
+        entry->ladder = r->ladder[i];
+        if (uc_tune_build(t, name, UC_COPY, false, &b[n]))
+            continue;
+        u[n] = b[n].called;
+        which[n++] = i;
+    }
+    if (n > 1)
+        rc = time_tries(t, u, n, 0.05 * t->budget, 0.66, &best);
+    entry->ladder = r->ladder[n ? which[best] : 0];
+    for (size_t i = 0; i < n; i++)
+        uc_built_unload(&b[i]);
+    return rc;
+}
+
+struct inline_try {
+    const struct ucopy_strategy *s;
+    double cost;
+};
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct inline_try *x = a, *y = b;
+    return (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+/* Mean relative cost of a dispatch inlined, from the sweep's inline cells: bands to 64 and fixed sizes to 64. */
+static double inline_cost(const struct uc_tune *t, const char *name)
+{
+    double sum = 0, weight = 0;
+
+    for (size_t i = 0; i < t->cells.n; i++) {
+        const struct uc_cell *c = &t->cells.v[i];
+        double least = INFINITY;
+        bool band = c->mix == UC_BAND && c->size_hi == 64;
+        if (c->form != UC_INLINE || strcmp(c->strategy, name) != 0 || c->page_distance >= 0 ||
+            c->dst_end.kind != UC_END_DRAWN || c->src_state != UC_L1 ||
+            !(band || (c->mix == UC_FIXED && c->size <= 64)))
+            continue;
+        for (size_t k = 0; k < t->cells.n; k++)
+            if (t->cells.v[k].form == UC_INLINE && uc_cells_same_place(&t->cells.v[k], c))
+                least = fmin(least, t->cells.v[k].cost);
+        double w = t->weights.consumer_small[c->consumer] *
+                   (band ? t->weights.mix[UC_BAND] : t->weights.mix[UC_FIXED] * uc_size_weight(&t->weights, c->size, c->size));
+        sum += w * c->cost / least;
+        weight += w;
+    }
+    return weight > 0 ? sum / weight : INFINITY;
+}
+
+/* The dispatches that may be inlined: baseline code has general registers and SSE2 alone. Best first. */
+static size_t inline_tries(const struct uc_tune *t, bool wide, struct inline_try *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->strategies; i++) {
+        const struct ucopy_strategy *s = t->strategy[i];
+        bool vector = s->isa & ~(uint32_t)UCOPY_ISA_SSE2;
+        if (!(s->flags & UCOPY_DISPATCH) || (!wide && vector))
+            continue;
+        out[n].s = s;
+        out[n++].cost = inline_cost(t, s->name);
+    }
+    qsort(out, n, sizeof(*out), by_cost);
+    return n;
+}
+
+/* The best few, inlined in the whole header, against the header without an inlined part. */
+static int choose_inline(struct uc_tune *t, bool wide, double done)
+{
+    struct uc_profile_entry *entry = &t->profile.entry[UC_COPY];
+    struct uc_inline_part *part = wide ? &entry->inline_wide : &entry->inline_baseline;
+    struct inline_try try[UC_MAX_SUBJECTS];
+    size_t tries = inline_tries(t, wide, try), n = 0, best = 0, most = wide ? 6 : 4;
+    struct uc_built b[MAX_TRIES] = {0};
+    struct uc_subject u[MAX_TRIES];
+    struct uc_inline_part parts[MAX_TRIES] = {0};
+    int rc = 0;
+
+    for (size_t i = 0; i < tries + 1 && n < most; i++) {
+        memset(part, 0, sizeof(*part));
+        if (i) { /* the first has no inlined part */
+            snprintf(part->strategy, sizeof(part->strategy), "%s", try[i - 1].s->name);
+            part->max = try[i - 1].s->max;
+        }
+        parts[n] = *part;
+        if (uc_tune_build(t, i ? part->strategy : "called", UC_COPY, wide, &b[n]))
+            continue;
+        u[n] = b[n].inlined;
+        n++;
+    }
+    if (n > 1)
+        rc = time_tries(t, u, n, 0.05 * t->budget, done, &best);
+    *part = parts[best];
+    for (size_t i = 0; i < n; i++)
+        uc_built_unload(&b[i]);
+    return rc;
+}
+
+int uc_tune_compose(struct uc_tune *t)
+{
+    int rc;
+
+    uc_build_compiler_version(t->compiler, sizeof(t->compiler));
+    t->has_compiler = t->compiler[0];
+    if (!t->has_compiler) {
+        uc_warn("no compiler ('%s' cannot be run): the header is not compiled here, and nothing is inlined or validated",
+                uc_build_compiler());
+        return 0;
+    }
+    rc = choose_ladder(t);
+    if (!rc)
+        rc = choose_inline(t, false, 0.70);
+    if (!rc && (t->session.isa & UCOPY_ISA_AVX512BW) && t->o->environment == UCOPY_USER)
+        rc = choose_inline(t, true, 0.74);
+    return rc;
+}

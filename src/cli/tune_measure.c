@@ -1,0 +1,184 @@
+/* Check, then measure. */
+#include "cli/tune.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/msg.h"
+#include "base/stats.h"
+#include "cli/command.h"
+#include "measure/branch.h"
+#include "measure/verify.h"
+
+static bool usable(const struct uc_tune *t, const struct ucopy_strategy *s)
+{
+    return !(s->isa & ~t->session.isa) && (s->environments & t->o->environment);
+}
+
+static void keep(struct uc_tune *t, const struct ucopy_strategy *s)
+{
+    struct uc_fit_strategy *f = &t->known[t->strategies];
+
+    f->name = s->name;
+    f->min = s->min;
+    f->max = s->max;
+    f->rank = s->rank;
+    f->dispatch = s->flags & UCOPY_DISPATCH;
+    f->streaming = s->flags & UCOPY_STREAMING;
+    f->role = s->role;
+    t->strategy[t->strategies++] = s;
+}
+
+int uc_tune_check(struct uc_tune *t)
+{
+    struct uc_plan_options po = {&t->session.caches, &t->weights, t->top, t->o->quick, true};
+    struct uc_verify_failure f;
+
+    if (uc_plan_make(&t->plan, &po)) {
+        uc_error("no memory for the plan");
+        return UC_EXIT_MACHINE;
+    }
+    for (size_t i = 0; i < ucopy_strategy_count && t->strategies < UC_MAX_SUBJECTS; i++) {
+        const struct ucopy_strategy *s = &ucopy_strategies[i];
+        if (!usable(t, s))
+            continue;
+        if (uc_interrupted)
+            return uc_session_interrupted_code();
+        uc_progress("checking each strategy", 0.02 * (double)i / (double)ucopy_strategy_count, t->budget);
+        int rc = s->role == UCOPY_LIMIT
+                     ? 0
+                     : uc_verify(s->name, s->fn, s->min, s->max, t->plan.size, t->plan.sizes, &f);
+        if (rc < 0) {
+            uc_error("no memory to check %s: %s", s->name, strerror(-rc));
+            return UC_EXIT_MACHINE;
+        }
+        if (rc) {
+            uc_error("%s fails its check and is left out: %s (size %zu, dst mod 64 = %u, src mod 64 = %u)",
+                     s->name, f.what, f.size, f.dst_align, f.src_align);
+            t->failed++;
+            continue;
+        }
+        keep(t, s);
+    }
+    return 0;
+}
+
+struct uc_sweep_options uc_tune_sweep_options(struct uc_tune *t, const char *what, double seconds,
+                                              double done_before, double done_after)
+{
+    struct uc_sweep_options so = {.weights = &t->weights,
+                                  .caches = &t->session.caches,
+                                  .clock = &t->session.clock,
+                                  .seconds = seconds,
+                                  .seed = t->o->seed,
+                                  .race = true,
+                                  .what = what,
+                                  .done_before = done_before,
+                                  .done_after = done_after,
+                                  .seconds_after = (1 - done_after) * t->budget};
+    return so;
+}
+
+int uc_tune_sweep(struct uc_tune *t, const struct uc_plan *plan, const struct uc_subject *subjects, size_t n,
+                  struct uc_sweep_options *so, struct uc_cells *cells, struct uc_sweep_facts *facts)
+{
+    struct uc_sweep *s = NULL;
+    int rc = uc_sweep_new(&s, plan, subjects, n, so);
+
+    if (!rc)
+        rc = uc_sweep_run(s);
+    if (!rc)
+        rc = uc_sweep_cells(s, cells);
+    if (!rc && facts)
+        uc_sweep_facts(s, facts);
+    uc_sweep_free(s);
+    if (rc == -EINTR) {
+        uc_error("interrupted: nothing was written");
+        return uc_session_interrupted_code();
+    }
+    if (rc) {
+        uc_error("no memory for buffers of %zu bytes", t->top);
+        return UC_EXIT_MACHINE;
+    }
+    return 0;
+}
+
+/* One strategy under two names: what the method itself adds. */
+static int measure_self(struct uc_tune *t)
+{
+    static const size_t size[] = {16, 64, 256, 1024, 4096};
+    struct uc_subject two[2];
+    struct uc_plan plan = {0};
+    struct uc_cells cells = {0};
+    struct uc_sweep_options so = uc_tune_sweep_options(t, "the method against itself", 0.012 * t->budget, 0.02, 0.03);
+    int rc = 0;
+
+    so.group_share[UC_SMALL] = 1;
+    so.race = false;
+    two[0] = two[1] = uc_subject_called(ucopy_find("libc"));
+    strcpy(two[1].name, "libc again");
+    for (size_t i = 0; i < sizeof(size) / sizeof(size[0]) && !rc; i++) {
+        struct uc_cell c = uc_cell_default("", size[i]);
+        c.src_state = c.dst_state = UC_L1;
+        rc = uc_plan_add(&plan, &c, UC_SMALL) ? UC_EXIT_MACHINE : 0;
+    }
+    if (!rc)
+        rc = uc_tune_sweep(t, &plan, two, 2, &so, &cells, NULL);
+    for (size_t i = 0; i + 1 < cells.n && !rc; i += 2)
+        t->noise.self = fmax(t->noise.self, fabs(log(cells.v[i].cost / cells.v[i + 1].cost)));
+    uc_plan_free(&plan);
+    uc_cells_free(&cells);
+    return rc;
+}
+
+static void measure_noise(struct uc_tune *t)
+{
+    struct uc_machine_load now;
+    double *width = malloc((t->cells.n ? t->cells.n : 1) * sizeof(*width));
+    size_t n = 0;
+
+    uc_machine_load_now(&now, t->session.pu, &t->session.siblings);
+    t->noise.steal = uc_steal_share(&t->session.load, &now);
+    t->noise.sibling = CPU_COUNT(&t->session.siblings) ? uc_sibling_share(&t->session.load, &now) : -1;
+    t->noise.dropped = t->facts.readings ? (double)t->facts.dropped / (double)t->facts.readings : 0;
+    for (size_t i = 0; i < t->cells.n && width; i++)
+        if (t->cells.v[i].n >= 6)
+            width[n++] = (t->cells.v[i].hi - t->cells.v[i].lo) / 2 / t->cells.v[i].cost;
+    if (n)
+        t->noise.half_width = uc_median(width, n);
+    free(width);
+    uc_grade_of(&t->noise, &t->grade);
+}
+
+static size_t all_subjects(const struct uc_tune *t, struct uc_subject *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->strategies && n < UC_MAX_SUBJECTS; i++)
+        out[n++] = uc_subject_called(t->strategy[i]);
+    for (size_t i = 0; i < t->strategies && n < UC_MAX_SUBJECTS; i++)
+        if (t->strategy[i]->flags & UCOPY_DISPATCH)
+            out[n++] = uc_subject_inline(t->strategy[i]);
+    return n;
+}
+
+int uc_tune_measure(struct uc_tune *t)
+{
+    struct uc_subject *subject = malloc(UC_MAX_SUBJECTS * sizeof(*subject));
+    struct uc_sweep_options so =
+        uc_tune_sweep_options(t, "measuring", 0.62 * t->budget, 0.03, 0.66);
+    static const double share[UC_GROUPS] = {[UC_SMALL] = .38, [UC_BANDS] = .20, [UC_MIDDLE] = .08,
+                                            [UC_LARGE] = .14, [UC_EVICTS] = .15, [UC_PROBES] = .05};
+    int rc = subject ? measure_self(t) : UC_EXIT_MACHINE;
+
+    memcpy(so.group_share, share, sizeof(share));
+    t->branch_ns = uc_branch_cost_ticks() / t->session.clock.tsc_hz * 1e9;
+    if (!rc)
+        rc = uc_tune_sweep(t, &t->plan, subject, all_subjects(t, subject), &so, &t->cells, &t->facts);
+    if (!rc)
+        measure_noise(t);
+    free(subject);
+    return rc;
+}

@@ -1,0 +1,178 @@
+/* The proof: fresh readings, which the choice did not see, of the chosen strategies, their contenders, libc and the
+ * compiled header. */
+#include "cli/tune.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/msg.h"
+#include "cli/command.h"
+
+/* The segment that serves n. */
+static const struct uc_segment *segment_of(const struct uc_ladder *l, size_t n)
+{
+    size_t i = 0;
+
+    while (i + 1 < l->n && n > l->segment[i].max)
+        i++;
+    return &l->segment[i];
+}
+
+struct contender {
+    size_t who;
+    double cost;
+};
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct contender *x = a, *y = b;
+    return (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+/* The best three at each size by the readings that chose, and all that the ladder names. */
+static int mark_contenders(const struct uc_tune *t, enum uc_entry entry, bool *wanted)
+{
+    struct uc_fit_options fo = uc_tune_fit_options(t, entry);
+    const struct uc_ladder *ladder = &t->profile.entry[entry].ladder;
+    struct uc_fit_model *m = uc_fit_model_new(&t->cells, &fo);
+    struct contender c[UC_MAX_SUBJECTS];
+
+    if (!m)
+        return UC_EXIT_MACHINE;
+    for (size_t i = 0; i < t->plan.sizes; i++) {
+        size_t n = 0, size = t->plan.size[i], dispatch_max = segment_of(ladder, size)->max;
+        for (size_t k = 0; k < t->strategies; k++) {
+            double cost = uc_fit_model_cost(m, t->strategy[k]->name, size, dispatch_max, NULL, NULL);
+            if (t->strategy[k]->role == UCOPY_CANDIDATE && !isnan(cost))
+                c[n++] = (struct contender){k, cost};
+        }
+        qsort(c, n, sizeof(*c), by_cost);
+        for (size_t r = 0; r < n && r < 3; r++)
+            wanted[c[r].who] = true;
+    }
+    uc_fit_model_free(m);
+    for (size_t k = 0; k < t->strategies; k++)
+        for (size_t i = 0; i < ladder->n; i++)
+            if (!strcmp(t->strategy[k]->name, ladder->segment[i].strategy))
+                wanted[k] = true;
+    return 0;
+}
+
+static int proof_plan(const struct uc_tune *t, enum uc_entry entry, struct uc_plan *p)
+{
+    int rc = 0;
+
+    memset(p, 0, sizeof(*p));
+    for (size_t i = 0; i < t->plan.n && !rc; i++)
+        if (t->plan.place[i].entry == entry && t->plan.group[i] != UC_PROBES)
+            rc = uc_plan_add(p, &t->plan.place[i], t->plan.group[i]);
+    return rc ? UC_EXIT_MACHINE : 0;
+}
+
+static size_t proof_subjects(const struct uc_tune *t, const bool *wanted, const struct uc_built *baseline,
+                             const struct uc_built *native, struct uc_subject *u)
+{
+    size_t n = 0;
+
+    u[n++] = uc_subject_called(ucopy_find("libc"));
+    for (size_t k = 0; k < t->strategies; k++)
+        if (wanted[k])
+            u[n++] = uc_subject_called(t->strategy[k]);
+    if (baseline->handle)
+        u[n++] = baseline->called;
+    if (native->handle)
+        u[n++] = native->inlined;
+    return n;
+}
+
+static int prove_entry(struct uc_tune *t, enum uc_entry entry, double seconds, double from, double to)
+{
+    struct uc_sweep_options so = uc_tune_sweep_options(t, "proving on fresh readings", seconds, from, to);
+    struct uc_subject *u = malloc(UC_MAX_SUBJECTS * sizeof(*u));
+    bool wanted[UC_MAX_SUBJECTS] = {false};
+    struct uc_built baseline = {0}, native = {0};
+    struct uc_plan plan = {0};
+    int rc = u ? mark_contenders(t, entry, wanted) : UC_EXIT_MACHINE;
+
+    if (!rc && t->has_compiler) {
+        uc_tune_build(t, "generated", entry, false, &baseline);
+        if (entry == UC_COPY)
+            uc_tune_build(t, "generated", entry, true, &native);
+    }
+    if (!rc)
+        rc = proof_plan(t, entry, &plan);
+    so.seed = ~so.seed;
+    so.group_share[UC_SMALL] = .40;
+    so.group_share[UC_BANDS] = .25;
+    so.group_share[UC_MIDDLE] = .12;
+    so.group_share[UC_LARGE] = entry == UC_COPY ? .23 : .4;
+    so.group_share[UC_EVICTS] = .6;
+    if (!rc)
+        rc = uc_tune_sweep(t, &plan, u, proof_subjects(t, wanted, &baseline, &native, u), &so, &t->proof, NULL);
+    uc_built_unload(&baseline);
+    uc_built_unload(&native);
+    uc_plan_free(&plan);
+    free(u);
+    return rc;
+}
+
+int uc_tune_prove(struct uc_tune *t)
+{
+    int rc = prove_entry(t, UC_COPY, 0.16 * t->budget, 0.78, 0.94);
+
+    if (!rc)
+        rc = prove_entry(t, UC_NOCACHE, 0.05 * t->budget, 0.94, 1);
+    for (int e = 0; e < UC_ENTRY_COUNT && !rc; e++) {
+        struct uc_fit_options fo = uc_tune_fit_options(t, (enum uc_entry)e);
+        if (uc_fit_regret(&t->proof, &fo, &t->profile.entry[e].ladder, 0.10, &t->regret[e])) {
+            uc_error("no memory for the proof");
+            rc = UC_EXIT_MACHINE;
+        }
+    }
+    return rc;
+}
+
+static const struct uc_cell *libc_beside(const struct uc_cells *proof, const struct uc_cell *c)
+{
+    struct uc_cell called = *c;
+
+    called.form = UC_CALLED;
+    for (size_t i = 0; i < proof->n; i++)
+        if (!strcmp(proof->v[i].strategy, "libc") && uc_cells_same_place(&proof->v[i], &called))
+            return &proof->v[i];
+    return NULL;
+}
+
+static bool near_state(const struct uc_cell *c)
+{
+    return c->entry == UC_NOCACHE || c->src_state == UC_L1 || c->src_state == UC_NATURAL;
+}
+
+struct uc_gain uc_tune_gain(const struct uc_cells *proof, enum uc_entry entry, enum uc_form form,
+                            enum uc_consumer consumer, enum uc_mix mix, size_t lo, size_t hi)
+{
+    struct uc_gain g = {.worst = INFINITY};
+    double logs = 0;
+
+    for (size_t i = 0; i < proof->n; i++) {
+        const struct uc_cell *c = &proof->v[i];
+        size_t size = c->mix == UC_BAND ? c->size_hi : c->size;
+        if (strcmp(c->strategy, "generated") != 0 || c->entry != entry || c->form != form || c->mix != mix ||
+            c->consumer != consumer || !near_state(c) || size < lo || size > hi)
+            continue;
+        const struct uc_cell *libc = libc_beside(proof, c);
+        if (!libc)
+            continue;
+        double ratio = libc->cost / c->cost;
+        logs += log(ratio);
+        g.n++;
+        g.slower += libc->hi / c->lo < 1;
+        if (ratio < g.worst) {
+            g.worst = ratio;
+            g.worst_size = size;
+        }
+    }
+    g.geomean = g.n ? exp(logs / (double)g.n) : 0;
+    return g;
+}

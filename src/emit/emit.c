@@ -1,0 +1,31 @@
+#include "emit/emit.h"
+
+#include <string.h>
+
+#include "emit/formats.h"
+
+const struct uc_emitter uc_emitters[] = {
+    {"c", "C header: limits and functions, with the strategies' code", uc_emit_c},
+    {"asm", "limits alone, as #defines for a .S file", uc_emit_asm},
+    {"json", "the profile itself", uc_emit_json},
+    {NULL, NULL, NULL},
+};
+
+const struct uc_emitter *uc_emitter_find(const char *name)
+{
+    for (const struct uc_emitter *e = uc_emitters; e->name; e++)
+        if (!strcmp(e->name, name))
+            return e;
+    return NULL;
+}
+
+const char *uc_emit_prefix(const struct uc_profile *p, char *buf, size_t cap)
+{
+    char stem[UC_STEM];
+
+    snprintf(buf, cap, "ucopy_%s", uc_profile_stem(p, stem, sizeof stem));
+    for (char *c = buf; *c; c++)
+        if (*c == '-')
+            *c = '_';
+    return buf;
+}

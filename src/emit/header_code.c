@@ -1,0 +1,444 @@
+/* Detection, the strategies' texts, and the functions in front of them. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emit/header.h"
+
+/* ---- instruction sets, as compilers spell them ---- */
+
+#define TARGET 128 /* the attributes of all sets have 66 bytes */
+#define ISA_ATTRIBUTE(id, bit, name, attribute) attribute,
+static const char *const isa_attribute[UCOPY_ISA_COUNT] = {UCOPY_ISA_LIST(ISA_ATTRIBUTE)};
+
+static bool has_word(const char *list, const char *word, size_t n)
+{
+    for (; *list; list += strcspn(list, ","), list += *list == ',')
+        if (strcspn(list, ",") == n && !strncmp(list, word, n))
+            return true;
+    return false;
+}
+
+/* "sse2,avx2": the attributes of all bits, each once; "" for none. */
+static const char *target_text(uint32_t isa, char buf[TARGET])
+{
+    size_t used = 0, n;
+
+    buf[0] = 0;
+    for (unsigned i = 0; i < UCOPY_ISA_COUNT; i++)
+        for (const char *word = isa >> i & 1 ? isa_attribute[i] : ""; *word; word += n) {
+            word += *word == ',';
+            n = strcspn(word, ",");
+            if (!has_word(buf, word, n))
+                used += (size_t)snprintf(buf + used, TARGET - used, "%s%.*s", used ? "," : "",
+                                         (int)n, word);
+        }
+    return buf;
+}
+
+/* defined(__SSE2__) && defined(__AVX2__): the compiler was told all of these sets. Sets without an
+ * attribute (ERMS, FSRM) are nothing that a compiler is told. */
+static void put_promised(uint32_t isa, FILE *out)
+{
+    char target[TARGET], *rest = target, *name;
+    const char *separator = "";
+
+    target_text(isa, target);
+    if (isa & (UCOPY_ISA_ERMS | UCOPY_ISA_FSRM)) {
+        fputs("0", out);
+        return;
+    }
+    while ((name = strsep(&rest, ","))) {
+        fprintf(out, "%sdefined(__", separator);
+        for (; *name; name++)
+            fputc(toupper((unsigned char)*name), out);
+        fputs("__)", out);
+        separator = " && \\\n    ";
+    }
+}
+
+static uint32_t isa_of(const char *strategy)
+{
+    return ucopy_find(strategy)->isa;
+}
+
+static int add_isa(const char *name, void *isa)
+{
+    *(uint32_t *)isa |= isa_of(name);
+    return 0;
+}
+
+static uint32_t isa_of_all(const struct uc_profile *p)
+{
+    uint32_t isa = 0;
+    uc_profile_each_strategy(p, add_isa, &isa);
+    return isa;
+}
+
+/* ---- what is compiled at all ---- */
+
+static void put_switches(const struct uc_profile *p, FILE *out)
+{
+    uint32_t isa = isa_of_all(p);
+
+    fputs("#ifndef UCOPY_FALLBACK\n"
+          "#define UCOPY_FALLBACK(d, s, n) ((n) ? __builtin_memcpy(d, s, n) : (d))\n"
+          "#endif\n\n"
+          "/* Sanitizers check memcpy and see nothing of assembly. */\n"
+          "#if defined(UCOPY_NO_ASM) || defined(__SANITIZE_ADDRESS__) || \\\n"
+          "    defined(__SANITIZE_THREAD__) || defined(__SANITIZE_HWADDRESS__)\n"
+          "#define UCOPY_ONLY_FALLBACK 1\n",
+          out);
+    if (p->environment != UCOPY_KERNEL)
+        fputs("#elif !defined(__SSE2__) /* as under -mgeneral-regs-only */\n"
+              "#define UCOPY_ONLY_FALLBACK 1\n",
+              out);
+    fputs("#elif defined(__has_feature)\n"
+          "#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \\\n"
+          "    __has_feature(memory_sanitizer) || __has_feature(hwaddress_sanitizer)\n"
+          "#define UCOPY_ONLY_FALLBACK 1\n"
+          "#endif\n"
+          "#endif\n"
+          "#ifndef UCOPY_ONLY_FALLBACK\n"
+          "#define UCOPY_ONLY_FALLBACK 0\n"
+          "#endif\n\n",
+          out);
+    if (!isa) {
+        fputs("#define UCOPY_PROMISED 1 /* no instruction set is needed beyond x86-64 */\n\n", out);
+        return;
+    }
+    fputs("/* Was the compiler told that every CPU has what the code needs? Then nothing is "
+          "tested. */\n"
+          "#if ",
+          out);
+    put_promised(isa, out);
+    fputs("\n#define UCOPY_PROMISED 1\n#else\n#define UCOPY_PROMISED 0\n#endif\n\n", out);
+}
+
+/* ---- detection ---- */
+
+static unsigned vendor_word(const char *vendor, int i)
+{
+    const unsigned char *c = (const unsigned char *)vendor + 4 * i;
+    return c[0] | c[1] << 8 | c[2] << 16 | (unsigned)c[3] << 24;
+}
+
+/* The condition that c is this CPU; 0 where the profile does not say which. */
+static void put_identity(const struct uc_profile *p, FILE *out)
+{
+    const struct uc_cpu *cpu = &p->cpu;
+
+    if (!p->has_cpu || strlen(cpu->vendor) != 12) {
+        fputs("0", out);
+        return;
+    }
+    for (int i = 0; i < 3; i++)
+        fprintf(out, "c.vendor[%d] == 0x%08xu &&%s", i, vendor_word(cpu->vendor, i),
+                i < 2 ? " " : "\n        ");
+    fprintf(out,
+            "ucopy_cpu_family(c.leaf1_eax) == 0x%xu &&\n        "
+            "ucopy_cpu_model(c.leaf1_eax) == 0x%xu",
+            cpu->family, cpu->model);
+}
+
+static void put_detection(const struct uc_profile *p, FILE *out)
+{
+    uint32_t isa = isa_of_all(p);
+
+    fputs("#ifndef UCOPY_NO_ASM\n", out);
+    fputs(ucopy_part_text("detect"), out);
+    fputs("\n/* 1: looked; 2: is this CPU; 4: is usable. Looked at once, since CPUID can trap and\n"
+          " * take thousands of ticks; two threads that look at once find the same. */\n"
+          "static int ucopy_state __attribute__((unused));\n\n"
+          "__attribute__((noinline, cold, unused)) static int ucopy_look(void)\n"
+          "{\n"
+          "    struct ucopy_cpuid c;\n"
+          "    int state = 1;\n\n"
+          "    ucopy_cpuid_read(&c);\n"
+          "    if (",
+          out);
+    put_identity(p, out);
+    fputs(")\n        state |= 2;\n", out);
+    if (isa)
+        fprintf(out, "    if ((ucopy_isa_usable(&c) & 0x%xu) == 0x%xu)\n        state |= 4;\n", isa,
+                isa);
+    else
+        fputs("    state |= 4;\n", out);
+    fputs("    __atomic_store_n(&ucopy_state, state, __ATOMIC_RELAXED);\n"
+          "    return state;\n"
+          "}\n\n"
+          "static __inline__ __attribute__((unused)) int ucopy_is_this_cpu(void)\n"
+          "{\n"
+          "    int state = __atomic_load_n(&ucopy_state, __ATOMIC_RELAXED);\n"
+          "    return ((state ? state : ucopy_look()) & 2) != 0;\n"
+          "}\n\n"
+          "static __inline__ __attribute__((unused)) int ucopy_usable(void)\n"
+          "{\n"
+          "    int state = __atomic_load_n(&ucopy_state, __ATOMIC_RELAXED);\n"
+          "    return ((state ? state : ucopy_look()) & 4) != 0;\n"
+          "}\n"
+          "#else /* without assembly there is no CPUID */\n"
+          "static __inline__ __attribute__((unused)) int ucopy_is_this_cpu(void)\n"
+          "{\n"
+          "    return 0;\n"
+          "}\n\n"
+          "static __inline__ __attribute__((unused)) int ucopy_usable(void)\n"
+          "{\n"
+          "    return 0;\n"
+          "}\n"
+          "#endif\n\n",
+          out);
+}
+
+/* ---- the strategies' texts, each once ---- */
+
+struct embedding {
+    json_t *done; /* names of the parts and strategies that are out already */
+    FILE *out;
+};
+
+static bool is_new(struct embedding *e, const char *kind, const char *name)
+{
+    char key[UC_NAME + 16];
+
+    snprintf(key, sizeof key, "%s %s", kind, name);
+    if (json_object_get(e->done, key))
+        return false;
+    json_object_set_new(e->done, key, json_true());
+    return true;
+}
+
+static int put_parts(struct embedding *e, const char *includes)
+{
+    char *names = strdup(includes), *rest = names, *name;
+
+    if (!names)
+        return -ENOMEM;
+    while ((name = strsep(&rest, " ")))
+        if (*name && is_new(e, "part", name))
+            fprintf(e->out, "%s\n", ucopy_part_text(name));
+    free(names);
+    return 0;
+}
+
+static int put_strategy(const char *name, void *state)
+{
+    struct embedding *e = state;
+    const struct ucopy_strategy *s = ucopy_find(name);
+
+    if (!is_new(e, "strategy", name))
+        return 0;
+    int rc = put_parts(e, s->includes);
+    fprintf(e->out, "%s\n", s->text);
+    return rc;
+}
+
+static int put_strategies(const struct uc_profile *p, FILE *out)
+{
+    struct embedding e = {json_object(), out};
+    int rc = e.done ? uc_profile_each_strategy(p, put_strategy, &e) : -ENOMEM;
+
+    json_decref(e.done);
+    return rc;
+}
+
+/* ---- the called functions ---- */
+
+static void put_called_head(const struct uc_profile *p, uint32_t isa, const char *name, FILE *out)
+{
+    char target[TARGET];
+
+    fputs("__attribute__((noinline, unused, aligned(64)", out);
+    if (p->environment != UCOPY_KERNEL && *target_text(isa, target))
+        fprintf(out, ", target(\"%s\")", target);
+    fprintf(out, "))\nstatic void *ucopy_%s_called(void *dst, const void *src, ucopy_size n)\n{\n",
+            name);
+}
+
+struct calling {
+    const struct uc_profile *p;
+    struct embedding e;
+};
+
+/* Is the strategy inlined into its entry's called function? Its instruction sets are those of the
+ * first range: the short sizes, which a jump would cost most. */
+static bool in_ladder(const struct uc_ladder *l, const char *strategy)
+{
+    return isa_of(l->segment[0].strategy) == isa_of(strategy);
+}
+
+static void put_called(struct calling *c, const struct uc_ladder *l, const char *strategy)
+{
+    if (in_ladder(l, strategy) || !is_new(&c->e, "called", strategy))
+        return;
+    put_called_head(c->p, isa_of(strategy), strategy, c->e.out);
+    fprintf(c->e.out, "    return ucopy_%s(dst, src, n);\n}\n\n", strategy);
+}
+
+static void put_all_called(struct calling *c, const struct uc_ladder *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        put_called(c, l, l->segment[i].strategy);
+        if (*l->segment[i].guard.test)
+            put_called(c, l, l->segment[i].guard.otherwise);
+    }
+}
+
+static void put_return(const struct uc_ladder *l, const char *strategy, const char *indent,
+                       FILE *out)
+{
+    fprintf(out, "%sreturn ucopy_%s%s(dst, src, n);\n", indent, strategy,
+            in_ladder(l, strategy) ? "" : "_called");
+}
+
+/* Where a pointer lies, as the words of a profile define it. */
+static const char *guard_values[][3] = {
+    {"page_distance", "((ucopy_size)dst - (ucopy_size)src) & 4095", NULL},
+    {"dst_align", "(ucopy_size)dst & 63", NULL},
+    {"page_end", "-((ucopy_size)dst + n) & 4095", "-((ucopy_size)src + n) & 4095"},
+};
+
+/* lo <= value <= hi as one comparison of unsigned numbers. */
+static void put_inside(const struct uc_guard *g, const char *value, FILE *out)
+{
+    fprintf(out, "(%s) - %ld <= %ld", value, g->lo, g->hi - g->lo);
+}
+
+static void put_guard(const struct uc_ladder *l, const struct uc_guard *g, const char *indent,
+                      FILE *out)
+{
+    char inner[16];
+
+    for (size_t i = 0; i < sizeof guard_values / sizeof *guard_values; i++) {
+        if (strcmp(guard_values[i][0], g->test))
+            continue;
+        fprintf(out, "%sif (", indent);
+        put_inside(g, guard_values[i][1], out);
+        if (guard_values[i][2]) {
+            fputs(" ||\n            ", out);
+            put_inside(g, guard_values[i][2], out);
+        }
+        fputs(")\n", out);
+        snprintf(inner, sizeof inner, "%s    ", indent);
+        put_return(l, g->otherwise, inner, out);
+    }
+}
+
+static void put_range(const struct uc_ladder *l, size_t i, const char *entry, FILE *out)
+{
+    const struct uc_segment *s = l->segment + i;
+    bool last = i + 1 == l->n;
+
+    if (!last)
+        fprintf(out, "    if (n <= UCOPY_%s_%zu_MAX)%s\n", entry, i + 1,
+                *s->guard.test ? " {" : "");
+    put_guard(l, &s->guard, last ? "    " : "        ", out);
+    put_return(l, s->strategy, last ? "    " : "        ", out);
+    if (!last && *s->guard.test)
+        fputs("    }\n", out);
+}
+
+static void put_ladder(const struct uc_profile *p, int entry, FILE *out)
+{
+    const struct uc_ladder *l = &p->entry[entry].ladder;
+
+    fprintf(out, "/* The ladder of %s. */\n", uc_entry_name[entry]);
+    put_called_head(p, isa_of(l->segment[0].strategy), uc_entry_name[entry], out);
+    for (size_t i = 0; i < l->n; i++)
+        put_range(l, i, uc_entry_macro(entry), out);
+    fputs("}\n\n", out);
+}
+
+/* ---- the inlined functions ---- */
+
+static void put_inline_part(const struct uc_inline_part *part, const char *entry, FILE *out)
+{
+    fprintf(out,
+            "#define UCOPY_%s_INLINE_MAX %zu\n"
+            "#define UCOPY_%s_INLINE_STRATEGY \"%s\"\n"
+            "#define UCOPY_%s_INLINE(d, s, n) ucopy_%s(d, s, n)\n",
+            entry, part->max, entry, part->strategy, entry, part->strategy);
+}
+
+/* The wide part where the compiler was told its instruction sets, else the baseline. */
+static void put_inline_parts(const struct uc_profile_entry *e, const char *entry, FILE *out)
+{
+    bool base = *e->inline_baseline.strategy, wide = *e->inline_wide.strategy;
+
+    if (wide) {
+        fputs("#if ", out);
+        if (isa_of(e->inline_wide.strategy))
+            put_promised(isa_of(e->inline_wide.strategy), out);
+        else
+            fputs("1", out);
+        fputs("\n", out);
+        put_inline_part(&e->inline_wide, entry, out);
+    }
+    if (wide && base)
+        fputs("#else\n", out);
+    if (base)
+        put_inline_part(&e->inline_baseline, entry, out);
+    if (wide)
+        fputs("#endif\n", out);
+    if (wide || base)
+        fputs("\n", out);
+}
+
+static void put_function(int entry, FILE *out)
+{
+    const char *macro = uc_entry_macro(entry);
+
+    fprintf(
+        out,
+        "%s\n"
+        "static __inline__ __attribute__((unused)) void *\n"
+        "ucopy_%s(void *dst, const void *src, ucopy_size n)\n"
+        "{\n"
+        "#if UCOPY_ONLY_FALLBACK\n"
+        "    return UCOPY_FALLBACK(dst, src, n);\n"
+        "#else\n"
+        "    if (__builtin_constant_p(n) && n <= 64)\n"
+        "        return n ? __builtin_memcpy(dst, src, n) : dst;\n"
+        "#ifdef UCOPY_%s_INLINE_MAX\n"
+        "    if (n <= UCOPY_%s_INLINE_MAX)\n"
+        "        return UCOPY_%s_INLINE(dst, src, n);\n"
+        "#endif\n"
+        "#if !UCOPY_PROMISED\n"
+        "    if (__builtin_expect(!(__atomic_load_n(&ucopy_state, __ATOMIC_RELAXED) & 4), 0) &&\n"
+        "        !ucopy_usable())\n"
+        "        return UCOPY_FALLBACK(dst, src, n);\n"
+        "#endif\n"
+        "    return ucopy_%s_called(dst, src, n);\n"
+        "#endif\n"
+        "}\n\n",
+        entry == UC_COPY ? "/* Copies n bytes from src to dst, which is used soon. Returns dst. */"
+                         : "/* Copies n bytes from src to dst, which is not used soon: caches "
+                           "stay as they are\n * where that pays. Returns dst. */",
+        entry == UC_COPY ? "" : "nocache", macro, macro, macro, uc_entry_name[entry]);
+}
+
+int uc_header_code(const struct uc_profile *p, FILE *out)
+{
+    struct calling calling = {p, {json_object(), out}};
+    int rc = calling.e.done ? 0 : -ENOMEM;
+
+    put_switches(p, out);
+    fprintf(out, "%s\n", ucopy_part_text("prelude"));
+    put_detection(p, out);
+    fputs("#if !UCOPY_ONLY_FALLBACK\n\n", out);
+    rc = rc ? rc : put_strategies(p, out);
+    for (int i = 0; i < UC_ENTRY_COUNT && !rc; i++) {
+        if (!p->entry[i].present)
+            continue;
+        put_all_called(&calling, &p->entry[i].ladder);
+        put_ladder(p, i, out);
+        put_inline_parts(p->entry + i, uc_entry_macro(i), out);
+    }
+    fputs("#endif /* !UCOPY_ONLY_FALLBACK */\n\n", out);
+    for (int i = 0; i < UC_ENTRY_COUNT; i++)
+        if (p->entry[i].present)
+            put_function(i, out);
+    json_decref(calling.e.done);
+    return rc;
+}

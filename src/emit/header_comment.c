@@ -1,0 +1,193 @@
+/* The first lines of a header: which CPU, what the limits are and are not, and for each range the
+ * strategy, the runner-up and by how much that loses. All of it stands in the first 40 lines. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "emit/header.h"
+
+/* Text from a file or a CPU inside a comment: nothing that ends or nests one, continues a line or
+ * begins a trigraph. */
+static void put_safe(const char *text, FILE *out)
+{
+    for (; *text; text++)
+        fputc(isprint((unsigned char)*text) && !strchr("*\\?", *text) ? *text : '.', out);
+}
+
+static const char *string_at(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+/* Percentages are rounded to 5, so that noise does not change a header; from the 4 digits that the
+ * JSON keeps, so that a profile gives one header before it was written and after it was read. */
+static int per_cent(double ratio)
+{
+    char kept[32];
+
+    snprintf(kept, sizeof kept, "%.4g", fmin(ratio, 1000));
+    return 5 * (int)round(20 * (strtod(kept, NULL) - 1));
+}
+
+static void put_cpu(const struct uc_profile *p, FILE *out)
+{
+    if (!p->has_cpu) {
+        fputs("a CPU that was not named", out);
+        return;
+    }
+    fputs(p->cpu.key, out);
+    if (*p->cpu.name) {
+        fputs(", ", out);
+        put_safe(p->cpu.name, out);
+    }
+    if (p->cpu.hypervisor) {
+        bool named = *p->cpu.hypervisor_name && strcmp(p->cpu.hypervisor_name, "unknown");
+        fputs(", under ", out);
+        put_safe(named ? p->cpu.hypervisor_name : "a hypervisor", out);
+    }
+}
+
+static void put_title(const struct uc_profile *p, FILE *out)
+{
+    char stem[UC_STEM];
+
+    fputs("/* SPDX-License-Identifier: 0BSD */\n/* How to copy n bytes on ", out);
+    put_cpu(p, out);
+    fputs(".\n * Made by ", out);
+    put_safe(*p->tool ? p->tool : "ucopy-tune " UC_VERSION, out);
+    fprintf(out, " from %s.json: do not edit, tune again.\n",
+            uc_profile_stem(p, stem, sizeof stem));
+    if (!p->complete)
+        fputs(" * INCOMPLETE: the run was interrupted before all was measured.\n", out);
+}
+
+static void put_promise(const struct uc_profile *p, FILE *out)
+{
+    fputs(
+        " *\n"
+        " * The limits are measured performance limits, not correctness limits: the largest size,\n"
+        " * inclusive, up to which a strategy was the fastest. Measured in user mode with "
+        "memcpy's\n"
+        " * contract (buffers equal or apart, any alignment, returns dst).\n",
+        out);
+    if (p->environment == UCOPY_KERNEL)
+        fputs(" * For the kernel: general registers and string instructions only, no target\n"
+              " * attribute. No fault handling was measured and none is here: no exception table, "
+              "no\n"
+              " * user access. Other limits would be as correct and, on this CPU, slower.\n",
+              out);
+}
+
+static void put_range(size_t from, size_t to, FILE *out)
+{
+    if (to == SIZE_MAX)
+        fprintf(out, " * %9zu and above   ", from);
+    else
+        fprintf(out, " * %9zu to %-9zu", from, to);
+}
+
+static void put_runner_up(const struct uc_segment *s, FILE *out)
+{
+    int loss = per_cent(s->margin);
+
+    if (!*s->runner_up || !(s->margin > 0)) {
+        fputs("no other was measured here", out);
+        return;
+    }
+    fputs(s->tie ? "tie with " : "next ", out);
+    put_safe(s->runner_up, out);
+    if (!s->tie && loss > 0)
+        fprintf(out, ", %d %% slower", loss);
+    else if (!s->tie)
+        fputs(", under 5 % slower", out);
+}
+
+static void put_bracket(const struct uc_segment *s, FILE *out)
+{
+    char text[UC_SIZE_TEXT];
+
+    if (!s->bracketed)
+        fprintf(out, "; not bracketed, measured to %s", uc_size_text(s->measured_to, text));
+}
+
+static void put_guard(const struct uc_guard *g, FILE *out)
+{
+    if (!*g->test)
+        return;
+    fprintf(out, "; at %s %ld to %ld ", g->test, g->lo, g->hi);
+    put_safe(g->otherwise, out);
+}
+
+static void put_segment(const struct uc_segment *s, size_t from, FILE *out)
+{
+    put_range(from, s->max, out);
+    fputs("  ", out);
+    put_safe(s->strategy, out);
+    put_guard(&s->guard, out);
+    fputs("; ", out);
+    put_runner_up(s, out);
+    put_bracket(s, out);
+    fputc('\n', out);
+}
+
+static void put_ladder(const struct uc_profile_entry *e, const char *title, FILE *out)
+{
+    size_t from = 0;
+
+    if (!e->present)
+        return;
+    fprintf(out, " * %s\n", title);
+    for (size_t i = 0; i < e->ladder.n; i++) {
+        put_segment(e->ladder.segment + i, from, out);
+        from = e->ladder.segment[i].max + 1;
+    }
+}
+
+static void put_evidence(const struct uc_profile *p, FILE *out)
+{
+    const char *weights = string_at(p->weights, "name"), *grade = string_at(p->method, "grade");
+
+    if (!weights && !grade)
+        return;
+    fputs(" *", out);
+    if (weights) {
+        fputs(" Best by the weights named ", out);
+        put_safe(weights, out);
+        fputc('.', out);
+    }
+    if (grade) {
+        fputs(" Grade of the measurement: ", out);
+        put_safe(grade, out);
+        fputc('.', out);
+    }
+    fputc('\n', out);
+}
+
+static void put_gain(const struct uc_profile *p, FILE *out)
+{
+    const json_t *gain = json_object_get(p->validation, "libc_gain");
+    const char *libc = string_at(p->validation, "libc");
+    const json_t *mean = json_object_get(gain, "geomean"), *worst = json_object_get(gain, "worst");
+
+    if (!libc || !json_is_number(mean))
+        return;
+    fputs(" * Speed against ", out);
+    put_safe(libc, out);
+    fprintf(out, " memcpy: %+d %% (geometric mean)", per_cent(json_number_value(mean)));
+    if (json_is_number(worst))
+        fprintf(out, ", %+d %% at worst", per_cent(json_number_value(worst)));
+    fputs(".\n", out);
+}
+
+void uc_header_comment(const struct uc_profile *p, FILE *out)
+{
+    put_title(p, out);
+    put_promise(p, out);
+    fputs(" *\n", out);
+    put_ladder(&p->entry[UC_COPY], "copy: dst is used soon", out);
+    put_ladder(&p->entry[UC_NOCACHE], "nocache: dst is not used soon", out);
+    put_evidence(p, out);
+    put_gain(p, out);
+}

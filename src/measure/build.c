@@ -1,0 +1,208 @@
+#include "measure/build.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+extern char **environ;
+
+const char *uc_build_compiler(void)
+{
+    const char *cc = getenv("CC");
+    return cc && *cc ? cc : "cc";
+}
+
+/* Runs argv with stdout and stderr into a file; its exit status, or a negative errno. */
+static int run(char *const argv[], const char *output)
+{
+    posix_spawn_file_actions_t fa;
+    pid_t pid;
+    int status, rc;
+
+    posix_spawn_file_actions_init(&fa);
+    posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&fa, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&fa, 1, 2);
+    rc = posix_spawnp(&pid, argv[0], &fa, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&fa);
+    if (rc)
+        return -rc;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -errno;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -ECANCELED;
+}
+
+/* $CC may hold options ("gcc -m64"): split at blanks. */
+static size_t split(char *text, char **argv, size_t most)
+{
+    size_t n = 0;
+
+    for (char *p = strtok(text, " \t"); p && n < most; p = strtok(NULL, " \t"))
+        argv[n++] = p;
+    return n;
+}
+
+struct scratch {
+    char dir[256], source[280], object[280], log[280];
+};
+
+static int scratch_make(struct scratch *s)
+{
+    const char *tmp = getenv("TMPDIR");
+
+    snprintf(s->dir, sizeof(s->dir), "%s/ucopy-tune.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (!mkdtemp(s->dir))
+        return -errno;
+    snprintf(s->source, sizeof(s->source), "%s/copy.c", s->dir);
+    snprintf(s->object, sizeof(s->object), "%s/copy.so", s->dir);
+    snprintf(s->log, sizeof(s->log), "%s/log", s->dir);
+    return 0;
+}
+
+static void scratch_remove(const struct scratch *s)
+{
+    unlink(s->source);
+    unlink(s->object);
+    unlink(s->log);
+    rmdir(s->dir);
+}
+
+static void first_line(const char *path, char *buf, size_t cap)
+{
+    char *text;
+
+    buf[0] = 0;
+    if (uc_read_file(path, 1 << 20, &text, NULL))
+        return;
+    text[strcspn(text, "\n")] = 0;
+    snprintf(buf, cap, "%s", text);
+    free(text);
+}
+
+const char *uc_build_compiler_version(char *buf, size_t cap)
+{
+    struct scratch s;
+    char cc[256], *argv[16];
+
+    buf[0] = 0;
+    if (scratch_make(&s))
+        return buf;
+    snprintf(cc, sizeof(cc), "%s", uc_build_compiler());
+    size_t n = split(cc, argv, 14);
+    argv[n++] = "--version";
+    argv[n] = NULL;
+    if (n > 1 && run(argv, s.log) == 0)
+        first_line(s.log, buf, cap);
+    scratch_remove(&s);
+    return buf;
+}
+
+static int compile(const struct scratch *s, bool native, char *why, size_t why_cap)
+{
+    char cc[256], *argv[24];
+
+    snprintf(cc, sizeof(cc), "%s", uc_build_compiler());
+    size_t n = split(cc, argv, 12);
+    if (!n)
+        return -ENOENT;
+    char *const more[] = {"-O2", "-w", "-shared", "-fPIC", "-o", (char *)s->object, (char *)s->source};
+    for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+        argv[n++] = more[i];
+    if (native)
+        argv[n++] = "-march=native";
+    argv[n] = NULL;
+    int rc = run(argv, s->log);
+    if (rc == -ENOENT || rc == 127) {
+        snprintf(why, why_cap, "no compiler: '%s' cannot be run", argv[0]);
+        return -ENOENT;
+    }
+    if (rc) {
+        char line[160];
+        first_line(s->log, line, sizeof(line));
+        snprintf(why, why_cap, "%s fails: %s", argv[0], line);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static char *caller_text(const char *header, const char *function)
+{
+    char *text = NULL;
+
+    if (asprintf(&text,
+                 "%s\n%s\n"
+                 "#define COPY(d, s, n) %s(d, s, n)\n"
+                 "UC_DEFINE_LOOPS(inlined, , COPY)\n"
+                 "const struct uc_loops *const uc_inlined = &inlined_loops;\n"
+                 "void *uc_called(void *d, const void *s, __SIZE_TYPE__ n);\n"
+                 "void *uc_called(void *d, const void *s, __SIZE_TYPE__ n) { return %s(d, s, n); }\n",
+                 header, uc_loops_text, function, function) < 0)
+        return NULL;
+    return text;
+}
+
+static int load(const struct scratch *s, const char *name, struct uc_built *out, char *why, size_t why_cap)
+{
+    out->handle = dlopen(s->object, RTLD_NOW | RTLD_LOCAL);
+    if (!out->handle) {
+        snprintf(why, why_cap, "the compiled header does not load: %s", dlerror());
+        return -EINVAL;
+    }
+    void *called = dlsym(out->handle, "uc_called");
+    const struct uc_loops *const *loops = dlsym(out->handle, "uc_inlined");
+    if (!called || !loops) {
+        snprintf(why, why_cap, "the compiled header lacks its functions");
+        return -EINVAL;
+    }
+    uc_copy_fn *fn;
+    memcpy(&fn, &called, sizeof(fn));
+    out->called = uc_subject_function(name, fn);
+    out->inlined = out->called;
+    out->inlined.form = UC_INLINE;
+    out->inlined.loops = *loops;
+    return 0;
+}
+
+int uc_build_header(const char *header, const char *function, const char *name, bool native,
+                    struct uc_built *out, char *why, size_t why_cap)
+{
+    struct scratch s;
+    char *text = caller_text(header, function);
+    int rc;
+
+    memset(out, 0, sizeof(*out));
+    if (!text)
+        return -ENOMEM;
+    rc = scratch_make(&s);
+    if (rc) {
+        snprintf(why, why_cap, "no folder for the compiler's output: %s", strerror(-rc));
+        free(text);
+        return rc;
+    }
+    rc = uc_write_file(s.source, text, strlen(text));
+    if (rc)
+        snprintf(why, why_cap, "cannot write %s: %s", s.source, strerror(-rc));
+    if (!rc)
+        rc = compile(&s, native, why, why_cap);
+    if (!rc)
+        rc = load(&s, name, out, why, why_cap);
+    scratch_remove(&s);
+    free(text);
+    return rc;
+}
+
+void uc_built_unload(struct uc_built *b)
+{
+    if (b->handle)
+        dlclose(b->handle);
+    memset(b, 0, sizeof(*b));
+}
