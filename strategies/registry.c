@@ -22,12 +22,13 @@ const char *const ucopy_role_name[4] = {"candidate", "baseline", "reference", "l
     {                                                                                              \
         return ucopy_##name(dst, src, n);                                                          \
     }
+/* Below AVX-512 the clobbers need no attribute, and with AVX2's gcc would add a vzeroupper of its own. */
 #define FORM_LIBC(name)
 #define FORM_BASE(name) CALLED_FORM(name, )
-#define FORM_SSE2(name) CALLED_FORM(name, __attribute__((target("sse2"))))
-#define FORM_AVX2(name) CALLED_FORM(name, __attribute__((target("avx2"))))
+#define FORM_SSE2 FORM_BASE
+#define FORM_AVX2 FORM_BASE
 #define FORM_AVX512(name)                                                                          \
-    CALLED_FORM(name, __attribute__((target("avx2,bmi2,avx512f,avx512vl,avx512bw,avx512dq"))))
+    CALLED_FORM(name, __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,bmi2"))))
 #define UCOPY_STRATEGY(name, needs, env, min, max, flags, role, rank, parts, text)                 \
     FORM_##needs(name)
 #include "strategies.def"

@@ -1,14 +1,16 @@
-/* Two octaves a test by registers 16 and up: four tests in all to 256. Wins where sizes mix and dst is read at
- * once; loses to masks where it is not. */
+/* Two octaves a test by registers 16 and up: four tests in all to 256. Wins where sizes mix and dst is
+ * read later; loses to masks where that is much later. */
 UCOPY_LEAF void *ucopy_short_fold_avx512_256(void *dst, const void *src, ucopy_size n)
 {
-    if (n > 64)
-        ucopy_fold_64_256_avx512(dst, src, n);
-    else if (n >= 16)
+    if (n <= 16) {
+        if (n >= 4)
+            ucopy_fold_4_16(dst, src, n);
+        else if (n)
+            ucopy_move_1_3(dst, src, n);
+    } else if (n <= 64) {
         ucopy_fold_16_64_avx512(dst, src, n);
-    else if (n >= 4)
-        ucopy_fold_4_16(dst, src, n);
-    else if (n)
-        ucopy_move_1_3(dst, src, n);
+    } else {
+        ucopy_fold_64_256_avx512(dst, src, n);
+    }
     return dst;
 }

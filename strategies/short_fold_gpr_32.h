@@ -1,5 +1,5 @@
-/* Two octaves a test by general registers (8 to 32, 4 to 7, 1 to 3). Wins where sizes mix and vector
- * registers may not be used; loses on repeated sizes by its extra moves. */
+/* Two octaves a test by general registers: 8 to 32, then 4 to 7, then 1 to 3. Wins where sizes mix and
+ * vector registers may not be used; loses on repeated sizes by its extra moves. */
 UCOPY_LEAF void *ucopy_short_fold_gpr_32(void *dst, const void *src, ucopy_size n)
 {
     if (n >= 8)

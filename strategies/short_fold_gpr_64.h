@@ -1,5 +1,5 @@
-/* Two octaves a test by general registers, eight moves above 32. Wins where sizes mix and vector registers may
- * not be used; loses on repeated sizes by its extra moves. */
+/* Two octaves a test by general registers, eight moves above 32. Wins where sizes mix and vector registers
+ * may not be used; loses on repeated sizes by its extra moves. */
 UCOPY_LEAF void *ucopy_short_fold_gpr_64(void *dst, const void *src, ucopy_size n)
 {
     if (n > 32)

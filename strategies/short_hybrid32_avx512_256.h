@@ -1,5 +1,5 @@
-/* A masked ymm move to 32, folds above to 256. Wins and loses as short_hybrid_avx512_64. Near a page end it falls back to folds: a window in an
- * untouched page costs hundreds of ticks. */
+/* A masked ymm move to 32, folds above to 256. Wins and loses as short_hybrid_avx512_64. Near a page end
+ * it falls back to folds: a window in an untouched page costs hundreds of ticks. */
 UCOPY_LEAF void *ucopy_short_hybrid32_avx512_256(void *dst, const void *src, ucopy_size n)
 {
     if (n > 64)

@@ -1,6 +1,6 @@
-/* A masked xmm move below 16, where branches on the size are many; folds above, which a reader of dst does not wait for.
- * Wins where sizes mix and dst is read; loses to masks where it is not. Near a page end it falls back to folds: a window in an
- * untouched page costs hundreds of ticks. */
+/* A masked xmm move to 16, where branches on the size are many; folds above, which a reader of dst does
+ * not wait for. Wins where sizes mix and dst is read; loses to masks where it is not. Near a page end it
+ * falls back to folds: a window in an untouched page costs hundreds of ticks. */
 UCOPY_LEAF void *ucopy_short_hybrid_avx512_64(void *dst, const void *src, ucopy_size n)
 {
     if (n > 16)

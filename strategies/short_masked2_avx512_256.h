@@ -1,5 +1,5 @@
-/* Two masked zmm moves to 128, four overlapping ones above. Wins and loses as short_masked_avx512_64. Near a page end it falls back to folds: a window in an
- * untouched page costs hundreds of ticks. */
+/* Two masked zmm moves to 128, four overlapping ones above. Wins and loses as short_masked_avx512_64. Near
+ * a page end it falls back to folds: a window in an untouched page costs hundreds of ticks. */
 UCOPY_LEAF void *ucopy_short_masked2_avx512_256(void *dst, const void *src, ucopy_size n)
 {
     if (n > 128)

@@ -1,5 +1,6 @@
-/* Two masked zmm moves for every size to 128, no branch on the size. Wins and loses as short_masked_avx512_64. Near a page end it falls back to folds: a window in an
- * untouched page costs hundreds of ticks. */
+/* Two masked zmm moves for every size to 128, no branch on the size. Wins and loses as
+ * short_masked_avx512_64. Near a page end it falls back to folds: a window in an untouched page costs
+ * hundreds of ticks. */
 UCOPY_LEAF void *ucopy_short_masked_avx512_128(void *dst, const void *src, ucopy_size n)
 {
     if (__builtin_expect(!ucopy_near_page_end(dst, src, 128), 1))

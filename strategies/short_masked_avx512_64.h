@@ -1,6 +1,6 @@
-/* One masked zmm move for every size to 64, no branch on the size. Wins where sizes mix and dst is not read at once;
- * loses where it is. Near a page end it falls back to folds: a window in an
- * untouched page costs hundreds of ticks. */
+/* One masked zmm move for every size to 64, no branch on the size. Wins where sizes mix and dst is not
+ * read at once; loses where it is. Near a page end it falls back to folds: a window in an untouched page
+ * costs hundreds of ticks. */
 UCOPY_LEAF void *ucopy_short_masked_avx512_64(void *dst, const void *src, ucopy_size n)
 {
     if (__builtin_expect(!ucopy_near_page_end(dst, src, 64), 1))

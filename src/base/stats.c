@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Above this many values in both rows together the rank distribution is taken from its normal limit:
- * the exact count needs time with the fourth power of it, and at 100 the two agree to 1e-3. */
+/* Above this many values in both rows together the rank distribution is taken from its normal
+ * limit: the exact count needs time with the fourth power of it, and at 100 the two agree to 1e-3.
+ */
 #define EXACT_MAX 100
 
 static int by_value(const void *a, const void *b)
@@ -68,7 +69,8 @@ static double select_kth(double *v, size_t n, size_t k)
     return v[k];
 }
 
-/* Without memory for a copy: the value that as many others lie below as above, found by counting. */
+/* Without memory for a copy: the value that as many others lie below as above, found by counting.
+ */
 static double count_kth(const double *v, size_t n, size_t k)
 {
     for (size_t i = 0; i < n; i++) {
@@ -269,15 +271,26 @@ static int trim_exact(size_t na, size_t nb, double level, long *trim, double *co
     return 0;
 }
 
+/* Coverage without u ratios at each end and one more, by the normal limit of their count. */
+static double normal_coverage(double pairs, double sd, long u)
+{
+    return erf((pairs / 2 - (double)u - .5) / sd / M_SQRT2);
+}
+
 static void trim_normal(size_t na, size_t nb, double level, long *trim, double *coverage)
 {
-    double a = (double)na, b = (double)nb, sd = sqrt(a * b * (a + b + 1) / 12);
-    long u = (long)(a * b / 2);
+    double pairs = (double)na * (double)nb, sd = sqrt(pairs * (double)(na + nb + 1) / 12);
+    long enough = -1, few = (long)(pairs / 2) + 1;
 
-    while (u >= 0 && erf((a * b / 2 - (double)u - .5) / sd / M_SQRT2) < level)
-        u -= u > 64 ? u / 64 : 1;
-    *trim = u;
-    *coverage = u < 0 ? 0 : erf((a * b / 2 - (double)u - .5) / sd / M_SQRT2);
+    while (few - enough > 1) {
+        long u = enough + (few - enough) / 2;
+        if (normal_coverage(pairs, sd, u) >= level)
+            enough = u;
+        else
+            few = u;
+    }
+    *trim = enough;
+    *coverage = enough < 0 ? 0 : normal_coverage(pairs, sd, enough);
 }
 
 /* All ratios b/a as sorted logarithms: rank-proof, and the same answer for rates as for times. */
@@ -390,8 +403,8 @@ static double gap_at(const double *v, size_t n, size_t k, double *width)
     return fmax(blo - ahi, alo - bhi);
 }
 
-/* Samples above v[i] less samples below it. Summed over i < k it is Pettitt's statistic: pairs in order
- * across the split, less pairs out of order (pairs on one side cancel). */
+/* Samples above v[i] less samples below it. Summed over i < k it is Pettitt's statistic: pairs in
+ * order across the split, less pairs out of order (pairs on one side cancel). */
 static double above_less_below(const double *v, size_t n, size_t i)
 {
     double u = 0;
@@ -424,7 +437,8 @@ enum uc_shift uc_level_change(const double *v, size_t n, size_t *at)
     size_t split = best_split(v, n, &best);
 
     /* Two clean levels (apart by more than either is wide), or Pettitt's test at 1 % (Pettitt 1979,
-     * "A non-parametric approach to the change-point problem"), which a few stray samples do not fool. */
+     * "A non-parametric approach to the change-point problem"), which a few stray samples do not
+     * fool. */
     if (split && (gap_at(v, n, split, &width) > width ||
                   2 * exp(-6 * best * best / (m * m * m + m * m)) < .01)) {
         *at = split;

@@ -27,7 +27,8 @@ int uc_choice_weights(const struct uc_options *o, struct uc_weights *w, struct u
     *w = uc_weights_default;
     memset(sizes, 0, sizeof(*sizes));
     if (o->consumer >= 0 && uc_weights_consumer(w, (enum uc_consumer)o->consumer)) {
-        uc_error("--consumer evict: that is what the entry nocache is chosen by; give none, read, wait or scan");
+        uc_error("--consumer evict: that is what the entry nocache is chosen by; give none, read, "
+                 "wait or scan");
         return UC_EXIT_USAGE;
     }
     if (!o->sizes_from)

@@ -6,8 +6,8 @@
 #include "cli/options.h"
 #include "fit/fit.h"
 
-/* Fills *w; *sizes holds the distribution of --sizes-from that it then points to (free it). 0, or the
- * exit code after one line on stderr. */
+/* Fills *w; *sizes holds the distribution of --sizes-from that it then points to (free it). 0, or
+ * the exit code after one line on stderr. */
 int uc_choice_weights(const struct uc_options *o, struct uc_weights *w, struct uc_sizes *sizes);
 
 /* All strategies of this program as the fit wants them (malloc'ed, *n of them); those of another

@@ -172,7 +172,8 @@ static int cpu_of_key(struct uc_cpu *c, const char *key)
 static int name_by_key(struct job *j)
 {
     if (cpu_of_key(&j->profile.cpu, j->o.key)) {
-        uc_error("--key %s: not <vendor>-<family>-<model> of a known vendor, as in amd-1a-02", j->o.key);
+        uc_error("--key %s: not <vendor>-<family>-<model> of a known vendor, as in amd-1a-02",
+                 j->o.key);
         return UC_EXIT_USAGE;
     }
     j->profile.has_cpu = true;
@@ -310,8 +311,8 @@ static void print_segment(const struct uc_segment *s, size_t first, bool no_spre
         snprintf(loses, sizeof(loses), "%+.1f %%", 100 * (s->margin - 1));
     printf("%-20s %-24s %-24s %10s  %-24s %s\n",
            range_text(first, s->max, s->max == SIZE_MAX, range, sizeof(range)), s->strategy,
-           s->runner_up[0] ? s->runner_up : "-", loses,
-           sure_text(s, no_spread, sure, sizeof(sure)), end_text(s, end, sizeof(end)));
+           s->runner_up[0] ? s->runner_up : "-", loses, sure_text(s, no_spread, sure, sizeof(sure)),
+           end_text(s, end, sizeof(end)));
 }
 
 static void print_notes(const struct uc_fit_result *r)
@@ -476,7 +477,8 @@ static int run(int argc, char **argv)
         {"l1d", KEY_L1D, "SIZE", 0, "the L1 data cache; default: a profile's, else 32k", 0},
         {"l2", KEY_L2, "SIZE", 0, "the L2 cache; default: a profile's, else 256k", 0},
         {"branch-cost", KEY_BRANCH, "N", 0,
-         "price of a mispredicted branch in the table's unit; default: a profile's, else nothing", 0},
+         "price of a mispredicted branch in the table's unit; default: a profile's, else nothing",
+         0},
         {"entry", KEY_ENTRY, "WORD", 0, "copy or nocache; default: all that the table has", 0},
         {0},
     };
@@ -484,8 +486,10 @@ static int run(int argc, char **argv)
         .options = options,
         .parser = parse_own,
         .args_doc = "CELLS",
-        .doc = "Decides from a table alone: a CSV of cells (strategy, size and ns, tsc_ticks or ticks; see the "
-               "manual for the other columns), or the cells of a profile. --format text (default), or any format "
+        .doc = "Decides from a table alone: a CSV of cells (strategy, size and ns, tsc_ticks or "
+               "ticks; see the "
+               "manual for the other columns), or the cells of a profile. --format text (default), "
+               "or any format "
                "of emit. Exit code 1 where the table allows no decision."
                "\v"
                "Example: ucopy-tune fit cells.csv --l1d 48k --branch-cost 4.5",
@@ -495,7 +499,8 @@ static int run(int argc, char **argv)
 
     if (!j)
         return UC_EXIT_MACHINE;
-    int rc = uc_options_parse(&j->o, UC_OPT_CHOICE | UC_OPT_FORMAT | UC_OPT_CPUID, &own, &r, argc, argv);
+    int rc =
+        uc_options_parse(&j->o, UC_OPT_CHOICE | UC_OPT_FORMAT | UC_OPT_CPUID, &own, &r, argc, argv);
     if (rc) {
         free(j);
         return rc - 1;

@@ -14,6 +14,7 @@
 #include "cli/disturb.h"
 #include "cli/facts.h"
 #include "cli/options.h"
+#include "cli/session.h"
 #include "machine/caches.h"
 #include "machine/clock.h"
 #include "machine/counters.h"
@@ -166,7 +167,7 @@ static void add_cache(struct uc_facts *f, const char *name, const struct uc_cach
     struct uc_fact *fact;
 
     said_text(c, said, sizeof(said));
-    fact = uc_fact_add(f, name, "%s; %s%s", uc_cache_source_name[c->source], said,
+    fact = uc_fact_add(f, name, "%s is used; %s%s", uc_cache_source_name[c->source], said,
                        c->disagree ? ": they differ twofold" : "");
     if (c->bytes)
         uc_fact_set(fact, NULL, "%s", uc_size_text(c->bytes, size));
@@ -206,6 +207,21 @@ static void add_caches(struct uc_facts *f, const struct uc_caches *c)
                 c->line);
 }
 
+/* Of a dump's CPU nobody but libcpuid can be asked. */
+static void add_dump_caches(struct uc_facts *f, const struct uc_cpu *c)
+{
+    const size_t bytes[] = {c->l1d, c->l2, c->l3};
+    char size[UC_SIZE_TEXT];
+
+    for (int i = 0; i < 3; i++) {
+        struct uc_fact *fact = uc_fact_add(f, cache_name[i], "libcpuid");
+        if (bytes[i])
+            uc_fact_set(fact, NULL, "%s", uc_size_text(bytes[i], size));
+    }
+    if (c->line)
+        uc_fact_set(uc_fact_add(f, "line", "libcpuid"), NULL, "%zu B", c->line);
+}
+
 /* ---- the machine ---- */
 
 struct machine {
@@ -218,6 +234,8 @@ struct machine {
     struct uc_caches caches;
     struct uc_clock clock;
     int clock_rc;
+    int counters_rc;
+    char counters_why[256];
     struct uc_machine_load begin, end;
     cpu_set_t siblings;
     char governor[32], thp[16];
@@ -255,9 +273,11 @@ static void add_cores(struct uc_facts *f, const struct machine *m)
     uc_fact_set(uc_fact_add(f, "core", "%s; %s", m->pu_why,
                             m->pinned ? strerror(-m->pinned) : "the kernel confirms the binding"),
                 json_integer(m->pu), "CPU %d%s", m->pu, m->pinned ? ", not bound" : "");
-    uc_fact_set(uc_fact_add(f, "siblings", "%s", source), NULL, "%s",
-                CPU_COUNT(&m->siblings) ? uc_cpu_set_text(&m->siblings, text, sizeof(text))
-                                        : "none");
+    if (CPU_COUNT(&m->siblings))
+        uc_fact_set(uc_fact_add(f, "siblings", "%s", source), NULL, "%s",
+                    uc_cpu_set_text(&m->siblings, text, sizeof(text)));
+    else
+        uc_fact_set(uc_fact_add(f, "siblings", "%s", source), json_null(), "none");
 }
 
 static void add_clock(struct uc_facts *f, const struct machine *m)
@@ -269,8 +289,8 @@ static void add_clock(struct uc_facts *f, const struct machine *m)
                       m->clock_rc ? "the TSC does not run here"
                                   : "measured against CLOCK_MONOTONIC_RAW");
     if (!m->clock_rc)
-        uc_fact_set(tsc, json_real(c->tsc_hz), "%.6f GHz, within %.2g %%", c->tsc_hz / 1e9,
-                    100 * c->tsc_spread);
+        uc_fact_set(tsc, json_real(c->tsc_hz), "%.6f GHz, within %.2g ppm", c->tsc_hz / 1e9,
+                    1e6 * c->tsc_spread);
     core = uc_fact_add(f, "core_hz", "estimated by dependent additions, %u times", c->core_n);
     if (!m->clock_rc && c->core_hz > 0)
         uc_fact_set(core,
@@ -280,22 +300,31 @@ static void add_clock(struct uc_facts *f, const struct machine *m)
                     c->core_hi / 1e9);
 }
 
-static void add_counters(struct uc_facts *f)
+/* Can the default events be opened? why: the PMU, or the one reason why not. */
+static int try_counters(char *why, size_t cap)
 {
-    const char *events[UC_MAX_EVENTS], *pmu = uc_counters_pmu();
+    const char *events[UC_MAX_EVENTS], *pmu;
     size_t n = uc_counters_default(events);
-    struct uc_counters *c = NULL;
-    char why[256] = "";
-    int rc = n ? uc_counters_open(&c, events, n, why, sizeof(why)) : -ENOENT;
+    struct uc_counters *c;
+    int rc;
 
-    if (!n)
-        snprintf(why, sizeof(why), "libpfm4 knows no events for this CPU");
-    if (!rc)
-        snprintf(why, sizeof(why), "libpfm4 (%s) and perf_event_open", pmu ? pmu : "no PMU named");
-    uc_fact_set(uc_fact_add(f, "counters", "%s", why), json_boolean(!rc), "%s",
-                rc ? "not available" : "available");
-    if (!rc)
-        uc_counters_close(c);
+    if (!n) {
+        snprintf(why, cap, "libpfm4 knows no event that this CPU counts");
+        return -ENOENT;
+    }
+    rc = uc_counters_open(&c, events, n, why, cap);
+    if (rc)
+        return rc;
+    uc_counters_close(c);
+    pmu = uc_counters_pmu();
+    snprintf(why, cap, "perf_event_open, events of libpfm4's %s", pmu ? pmu : "generic list");
+    return 0;
+}
+
+static void add_counters(struct uc_facts *f, const struct machine *m)
+{
+    uc_fact_set(uc_fact_add(f, "counters", "%s", m->counters_why), json_boolean(!m->counters_rc),
+                "%s", m->counters_rc ? "not available" : "available");
 }
 
 static void add_share(struct uc_facts *f, const char *key, const char *source, double share)
@@ -316,15 +345,16 @@ static void add_memory(struct uc_facts *f, const struct machine *m)
     fact = uc_fact_add(f, "huge_page", "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
     if (huge)
         uc_fact_set(fact, size_json(huge), "%s", uc_size_text(huge, size));
-    uc_fact_set(uc_fact_add(f, "huge_pages", "/sys/kernel/mm/transparent_hugepage/enabled"), NULL,
-                "%s", m->thp);
+    uc_fact_set(
+        uc_fact_add(f, "transparent_huge_pages", "/sys/kernel/mm/transparent_hugepage/enabled"),
+        NULL, "%s", m->thp);
 }
 
 static void add_machine(struct uc_facts *f, const struct machine *m)
 {
     add_cores(f, m);
     add_clock(f, m);
-    add_counters(f);
+    add_counters(f, m);
     add_memory(f, m);
     uc_fact_set(uc_fact_add(f, "governor", "cpufreq/scaling_governor of CPU %d", m->pu), NULL, "%s",
                 m->governor);
@@ -360,7 +390,7 @@ static size_t see_disturbances(const struct machine *m, struct uc_disturbance *o
         .steal_share = uc_steal_share(&m->begin, &m->end),
         .core_spread = m->clock.core_lo > 0 ? m->clock.core_hi / m->clock.core_lo - 1 : 0,
         .paranoid = LONG_MIN,
-        .privileged = geteuid() == 0,
+        .refused = m->counters_rc == -EACCES || m->counters_rc == -EPERM,
         .emulated = !strcmp(m->cpus.kind[0].hypervisor_name, "QEMU TCG"),
     };
 
@@ -416,6 +446,8 @@ static void print_cpu(const struct uc_cpu *c, uint32_t disabled)
     puts("cpu");
     add_identity(&f, c);
     add_isa(&f, c, disabled);
+    if (!c->xcr0_known)
+        add_dump_caches(&f, c);
     uc_facts_print(&f, stdout);
     uc_facts_free(&f);
 }
@@ -454,7 +486,6 @@ static int show_machine(const struct machine *m, bool json, uint32_t disabled)
     return rc;
 }
 
-/* libcpuid's sizes are those of the dump's CPU; nobody else can be asked about it. */
 static void dump_caches(const struct uc_cpu *cpu, struct uc_caches *c)
 {
     memset(c, 0, sizeof(*c));
@@ -462,23 +493,6 @@ static void dump_caches(const struct uc_cpu *cpu, struct uc_caches *c)
     c->l2.by[UC_BY_CPUID] = c->l2.bytes = cpu->l2;
     c->l3.by[UC_BY_CPUID] = c->l3.bytes = cpu->l3;
     c->line = cpu->line;
-}
-
-static void print_dump_cpu(const struct uc_cpu *cpu, uint32_t disabled)
-{
-    const char *const name[] = {"l1d", "l2", "l3", "line"};
-    const size_t bytes[] = {cpu->l1d, cpu->l2, cpu->l3, cpu->line};
-    struct uc_facts f = {0};
-    char size[UC_SIZE_TEXT];
-
-    print_cpu(cpu, disabled);
-    for (int i = 0; i < 4; i++) {
-        struct uc_fact *fact = uc_fact_add(&f, name[i], "libcpuid");
-        if (bytes[i])
-            uc_fact_set(fact, NULL, "%s", uc_size_text(bytes[i], size));
-    }
-    uc_facts_print(&f, stdout);
-    uc_facts_free(&f);
 }
 
 static int show_dump(const struct uc_cpus *cpus, bool json, uint32_t disabled)
@@ -492,7 +506,7 @@ static int show_dump(const struct uc_cpus *cpus, bool json, uint32_t disabled)
     for (size_t i = 0; i < cpus->n; i++) {
         if (i)
             putchar('\n');
-        print_dump_cpu(&cpus->kind[i], disabled);
+        print_cpu(&cpus->kind[i], disabled);
     }
     return UC_EXIT_OK;
 }
@@ -556,12 +570,15 @@ static int choose_core(struct machine *m, int wanted)
 static void measure(struct machine *m)
 {
     uc_caches_read(&m->caches, &m->cpus.kind[0], m->ours ? m->topology : NULL, m->pu);
+    int lock = uc_session_lock(); /* the chase and a timed run would ruin each other */
     if (uc_caches_measure(&m->caches, CHASE_BYTES))
         uc_warn("no memory to measure the caches with");
     uc_caches_choose(&m->caches);
     m->clock_rc = uc_clock_calibrate(&m->clock);
     for (int i = 0; i < CORE_SAMPLES && !m->clock_rc; i++)
         uc_clock_sample_core(&m->clock);
+    if (lock >= 0)
+        close(lock);
 }
 
 static int look(struct machine *m, const struct uc_options *o, int core)
@@ -585,6 +602,7 @@ static int look(struct machine *m, const struct uc_options *o, int core)
     uc_governor(m->pu, m->governor, sizeof(m->governor));
     uc_thp_mode(m->thp, sizeof(m->thp));
     measure(m);
+    m->counters_rc = try_counters(m->counters_why, sizeof(m->counters_why));
     uc_machine_load_now(&m->end, m->pu, &m->siblings);
     return UC_EXIT_OK;
 }

@@ -10,7 +10,7 @@
 #include "machine/cpu.h"
 #include "strategies/registry.h"
 
-enum { TEXT_WIDTH = 100, INDENT = 4 };
+enum { INDENT = 4 };
 
 struct view {
     uint32_t usable;   /* CPUID and the OS, less what is disabled */
@@ -66,27 +66,6 @@ static const char *sizes_text(const struct ucopy_strategy *s, char *buf, size_t 
 
 /* ---- text ---- */
 
-/* One paragraph, broken at blanks. */
-static void print_wrapped(const char *text, int indent, int width)
-{
-    int column = 0;
-
-    while (*text) {
-        int word = (int)strcspn(text, " ");
-        if (column && column + 1 + word > width) {
-            putchar('\n');
-            column = 0;
-        }
-        if (column)
-            column += printf(" %.*s", word, text);
-        else
-            column = printf("%*s%.*s", indent, "", word, text);
-        text += word;
-        text += strspn(text, " ");
-    }
-    putchar('\n');
-}
-
 enum { COLUMNS = 6, CELL = 96 };
 
 struct row {
@@ -125,7 +104,7 @@ static void print_details(const struct ucopy_strategy *s, const struct view *v)
 {
     char why[256];
 
-    print_wrapped(s->description, INDENT, TEXT_WIDTH);
+    printf("%*s%s\n", INDENT, "", s->description);
     if (*why_not(s, v, why, sizeof(why)))
         printf("%*snot usable here: %s\n", INDENT, "", why);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/msg.h"
@@ -53,13 +54,17 @@ static int set_paths(struct uc_tune *t)
     uc_profile_stem(&t->profile, stem, sizeof(stem));
     snprintf(t->header_path, sizeof(t->header_path), "%s/%s.h", t->o->output_dir, stem);
     snprintf(t->json_path, sizeof(t->json_path), "%s/%s.json", t->o->output_dir, stem);
+    snprintf(t->journal_path, sizeof(t->journal_path), "%s/.%s.journal", t->o->output_dir, stem);
+    if (!t->o->resume)
+        unlink(t->journal_path); /* readings of a run that is not gone on with */
     return 0;
 }
 
 static int run(struct uc_tune *t)
 {
-    static int (*const stage[])(struct uc_tune *) = {uc_tune_check,   uc_tune_measure, uc_tune_choose,
-                                                     uc_tune_compose, uc_tune_prove,   uc_tune_write};
+    static int (*const stage[])(struct uc_tune *) = {
+        uc_tune_read_prior, uc_tune_check,   uc_tune_measure, uc_tune_choose,
+        uc_tune_apply_prior, uc_tune_compose, uc_tune_prove,  uc_tune_write};
     int rc = 0;
 
     for (size_t i = 0; i < sizeof(stage) / sizeof(stage[0]) && !rc; i++)
@@ -108,6 +113,7 @@ static int tune(int argc, char **argv)
     uc_cells_free(&t->cells);
     uc_cells_free(&t->proof);
     uc_profile_free(&t->profile);
+    uc_profile_free(&t->prior);
     free(t);
     return rc;
 }

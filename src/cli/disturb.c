@@ -73,6 +73,25 @@ static void load_disturbances(struct list *l, const struct uc_seen *s)
             "%.1f %% of the time was stolen by the hypervisor", 100 * s->steal_share);
 }
 
+static void system_disturbances(struct list *l, const struct uc_seen *s)
+{
+    static const char madvise[] =
+        "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled";
+
+    if (!strcmp(s->thp, "always"))
+        add(l, madvise,
+            "transparent huge pages are \"always\": the kernel decides which buffers have them");
+    if (!strcmp(s->thp, "never"))
+        add(l, madvise,
+            "transparent huge pages are \"never\": cache sizes above L1 cannot be measured");
+    if (s->refused && s->paranoid > PARANOID)
+        add(l, "sudo sysctl kernel.perf_event_paranoid=2, or give the program CAP_PERFMON",
+            "kernel.perf_event_paranoid is %ld: no hardware counters", s->paranoid);
+    else if (s->refused)
+        add(l, "give the program CAP_PERFMON (in a container, allow perf_event_open as well)",
+            "hardware counters are refused");
+}
+
 size_t uc_disturbances(const struct uc_seen *s, struct uc_disturbance out[UC_MAX_DISTURBANCES])
 {
     struct list l = {out, 0};
@@ -81,14 +100,6 @@ size_t uc_disturbances(const struct uc_seen *s, struct uc_disturbance out[UC_MAX
         add(&l, "run on hardware", "the CPU is emulated: times say nothing about any CPU");
     clock_disturbances(&l, s);
     load_disturbances(&l, s);
-    if (!strcmp(s->thp, "always") || !strcmp(s->thp, "never"))
-        add(&l, "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
-            !strcmp(s->thp, "always")
-                ? "transparent huge pages are \"always\": the kernel decides which buffers have "
-                  "them"
-                : "transparent huge pages are \"never\": cache sizes above L1 cannot be measured");
-    if (s->paranoid != LONG_MIN && s->paranoid > PARANOID && !s->privileged)
-        add(&l, "sudo sysctl kernel.perf_event_paranoid=2, or give the program CAP_PERFMON",
-            "kernel.perf_event_paranoid is %ld: no hardware counters", s->paranoid);
+    system_disturbances(&l, s);
     return l.n;
 }

@@ -17,8 +17,8 @@ struct uc_seen {
     bool turbo_pstate;  /* intel_pstate's no_turbo is 0 */
     bool turbo_boost;   /* cpufreq's boost is 1 */
     double core_spread; /* largest over smallest estimate of the core clock, less 1 */
+    bool refused;       /* hardware counters: EACCES or EPERM */
     long paranoid;      /* perf_event_paranoid; LONG_MIN: unknown */
-    bool privileged;    /* CAP_PERFMON or root: paranoid is no bar */
     bool emulated;      /* the CPU is a program */
 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* A value longer than this pushes its own source to the right, and no other. */
-enum { VALUE_WIDTH = 44 };
+enum { VALUE_WIDTH = 48 };
 
 struct uc_fact *uc_fact_add(struct uc_facts *f, const char *key, const char *source, ...)
 {

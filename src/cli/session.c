@@ -37,7 +37,7 @@ static void install_handlers(void)
 
 /* Two timed runs on one machine ruin both. The file is shared by all users; where it cannot be opened the run
  * goes on and says so. */
-static int take_lock(void)
+int uc_session_lock(void)
 {
     static const char path[] = "/tmp/ucopy-tune.lock";
     mode_t mask = umask(0);
@@ -57,18 +57,24 @@ static int take_lock(void)
     return fd;
 }
 
-static int choose_core(struct uc_session *s, const struct uc_options *o)
+/* A core asked for by name is looked at before anything is waited for. */
+static int check_core(const struct uc_session *s, const struct uc_options *o)
 {
     cpu_set_t usable;
     char text[256];
-    int rc = uc_topology_choose(s->topology, o->core, &s->pu, &s->pu_why);
 
     uc_topology_usable(s->topology, &usable);
-    if (rc && o->core >= 0) {
-        uc_error("--core %d: not among the CPUs that this process may use (%s)", o->core,
-                 uc_cpu_set_text(&usable, text, sizeof(text)));
-        return UC_EXIT_USAGE;
-    }
+    if (o->core < 0 || (o->core < CPU_SETSIZE && CPU_ISSET(o->core, &usable)))
+        return 0;
+    uc_error("--core %d: not among the CPUs that this process may use (%s)", o->core,
+             uc_cpu_set_text(&usable, text, sizeof(text)));
+    return UC_EXIT_USAGE;
+}
+
+static int choose_core(struct uc_session *s, const struct uc_options *o)
+{
+    int rc = uc_topology_choose(s->topology, o->core, &s->pu, &s->pu_why);
+
     if (!rc)
         rc = uc_topology_pin(s->topology, s->pu);
     if (rc) {
@@ -127,8 +133,11 @@ int uc_session_open(struct uc_session *s, const struct uc_options *o, size_t cha
         rc = UC_EXIT_MACHINE;
         goto out;
     }
+    rc = check_core(s, o);
+    if (rc)
+        goto out;
     install_handlers();
-    s->lock = take_lock();
+    s->lock = uc_session_lock();
     if (uc_interrupted) {
         rc = uc_session_interrupted_code();
         goto out;

@@ -32,6 +32,10 @@ struct uc_session {
 int uc_session_open(struct uc_session *s, const struct uc_options *o, size_t chase_bytes);
 void uc_session_close(struct uc_session *s);
 
+/* Takes the machine-wide lock, saying when it waits; -1 where it cannot be had (a warning says why). Closing it gives
+ * it back. */
+int uc_session_lock(void);
+
 /* The signal that interrupted, as an exit code: 130 or 143. */
 int uc_session_interrupted_code(void);
 

@@ -89,7 +89,7 @@ static void print_gain_line(const struct uc_tune *t, enum uc_form form, enum uc_
                             enum uc_entry entry)
 {
     struct uc_gain g = uc_tune_gain(&t->proof, entry, form, k, mix, mix == UC_BAND ? 0 : 1, SIZE_MAX);
-    char at[UC_SIZE_TEXT], slower[64] = "";
+    char at[UC_SIZE_TEXT], slower[80] = "";
 
     if (!g.n)
         return;
@@ -125,6 +125,14 @@ static void print_notes(const struct uc_tune *t)
     }
 }
 
+static void print_prior(const struct uc_tune *t)
+{
+    for (int e = 0; e < UC_ENTRY_COUNT; e++)
+        if (t->has_prior && !t->kept && !t->stood[e] && t->prior_loss[e] > 0)
+            printf("%s changed: on these readings the decision before costs %.1f %% over the best at each size, this one %.1f %%\n",
+                   uc_entry_name[e], 100 * t->prior_loss[e], 100 * t->new_loss[e]);
+}
+
 void uc_tune_summary(const struct uc_tune *t)
 {
     printf("%s: %s, CPU %d\n", t->session.cpu.key, t->session.cpu.name, t->session.pu);
@@ -146,6 +154,7 @@ void uc_tune_summary(const struct uc_tune *t)
     if (t->has_compiler)
         print_gains(t);
     print_notes(t);
+    print_prior(t);
     if (t->kept)
         printf("\nThe decision in %s stands; the files are left as they are.\n", t->header_path);
     else

@@ -40,8 +40,13 @@ struct uc_tune {
 
     struct uc_cells proof; /* that judge */
     struct uc_regret regret[UC_ENTRY_COUNT];
-    bool kept;             /* the profile in the folder stands */
-    char header_path[4096], json_path[4096];
+
+    struct uc_profile prior; /* --prior, or what lies in the output folder */
+    bool has_prior;
+    bool stood[UC_ENTRY_COUNT]; /* the prior's ladder stands */
+    double prior_loss[UC_ENTRY_COUNT], new_loss[UC_ENTRY_COUNT]; /* where it does not, both on the new readings */
+    bool kept;                  /* all of it stands: the files are left alone */
+    char header_path[4096], json_path[4096], journal_path[4096];
 };
 
 /* The gain of one form of the generated copy over libc, from the proof. */
@@ -57,9 +62,11 @@ struct uc_gain uc_tune_gain(const struct uc_cells *proof, enum uc_entry entry, e
                             enum uc_consumer consumer, enum uc_mix mix, size_t lo, size_t hi);
 
 /* All return 0 or the exit code, having said why. */
+int uc_tune_read_prior(struct uc_tune *t);
 int uc_tune_check(struct uc_tune *t);
 int uc_tune_measure(struct uc_tune *t);
 int uc_tune_choose(struct uc_tune *t);
+int uc_tune_apply_prior(struct uc_tune *t);
 int uc_tune_compose(struct uc_tune *t);
 int uc_tune_prove(struct uc_tune *t);
 int uc_tune_write(struct uc_tune *t);

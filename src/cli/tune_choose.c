@@ -267,10 +267,10 @@ int uc_tune_compose(struct uc_tune *t)
                 uc_build_compiler());
         return 0;
     }
-    rc = choose_ladder(t);
-    if (!rc)
+    rc = t->stood[UC_COPY] ? 0 : choose_ladder(t);
+    if (!rc && !t->stood[UC_COPY])
         rc = choose_inline(t, false, 0.70);
-    if (!rc && (t->session.isa & UCOPY_ISA_AVX512BW) && t->o->environment == UCOPY_USER)
+    if (!rc && !t->stood[UC_COPY] && (t->session.isa & UCOPY_ISA_AVX512BW) && t->o->environment == UCOPY_USER)
         rc = choose_inline(t, true, 0.74);
     return rc;
 }

@@ -5,11 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/msg.h"
 #include "base/stats.h"
 #include "cli/command.h"
 #include "measure/branch.h"
+#include "measure/journal.h"
 #include "measure/verify.h"
 
 static bool usable(const struct uc_tune *t, const struct ucopy_strategy *s)
@@ -47,9 +49,7 @@ int uc_tune_check(struct uc_tune *t)
         if (uc_interrupted)
             return uc_session_interrupted_code();
         uc_progress("checking each strategy", 0.02 * (double)i / (double)ucopy_strategy_count, t->budget);
-        int rc = s->role == UCOPY_LIMIT
-                     ? 0
-                     : uc_verify(s->name, s->fn, s->min, s->max, t->plan.size, t->plan.sizes, &f);
+        int rc = uc_verify_strategy(s, t->plan.size, t->plan.sizes, &f);
         if (rc < 0) {
             uc_error("no memory to check %s: %s", s->name, strerror(-rc));
             return UC_EXIT_MACHINE;
@@ -81,28 +81,50 @@ struct uc_sweep_options uc_tune_sweep_options(struct uc_tune *t, const char *wha
     return so;
 }
 
+/* Takes up what an interrupted run has left; where that cannot be, says why and starts anew. */
+static void resume(struct uc_sweep *s, const char *path)
+{
+    int rc = uc_journal_load(s, path);
+
+    if (rc == -ENOENT)
+        uc_note("there is no %s to resume from: starting anew", path);
+    else if (rc == -ESTALE)
+        uc_warn("%s is of another plan (other sizes, strategies, seed or version): starting anew", path);
+    else if (rc)
+        uc_warn("%s cannot be used (%s): starting anew", path, rc == -EINVAL ? "it is damaged" : strerror(-rc));
+}
+
+static int sweep_failed(const struct uc_tune *t, int rc)
+{
+    if (rc != -EINTR) {
+        uc_error("no memory for buffers of %zu bytes", t->top);
+        return UC_EXIT_MACHINE;
+    }
+    if (access(t->journal_path, F_OK))
+        uc_error("interrupted: nothing was written");
+    else
+        uc_error("interrupted: the readings so far are kept in %s; --resume goes on with them", t->journal_path);
+    return uc_session_interrupted_code();
+}
+
 int uc_tune_sweep(struct uc_tune *t, const struct uc_plan *plan, const struct uc_subject *subjects, size_t n,
                   struct uc_sweep_options *so, struct uc_cells *cells, struct uc_sweep_facts *facts)
 {
     struct uc_sweep *s = NULL;
     int rc = uc_sweep_new(&s, plan, subjects, n, so);
 
+    if (!rc && so->journal && t->o->resume)
+        resume(s, so->journal);
     if (!rc)
         rc = uc_sweep_run(s);
+    if (s && so->journal && (!rc || rc == -EINTR))
+        uc_journal_save(s, so->journal);
     if (!rc)
         rc = uc_sweep_cells(s, cells);
     if (!rc && facts)
         uc_sweep_facts(s, facts);
     uc_sweep_free(s);
-    if (rc == -EINTR) {
-        uc_error("interrupted: nothing was written");
-        return uc_session_interrupted_code();
-    }
-    if (rc) {
-        uc_error("no memory for buffers of %zu bytes", t->top);
-        return UC_EXIT_MACHINE;
-    }
-    return 0;
+    return rc ? sweep_failed(t, rc) : 0;
 }
 
 /* One strategy under two names: what the method itself adds. */
@@ -174,6 +196,7 @@ int uc_tune_measure(struct uc_tune *t)
     int rc = subject ? measure_self(t) : UC_EXIT_MACHINE;
 
     memcpy(so.group_share, share, sizeof(share));
+    so.journal = t->journal_path;
     t->branch_ns = uc_branch_cost_ticks() / t->session.clock.tsc_hz * 1e9;
     if (!rc)
         rc = uc_tune_sweep(t, &t->plan, subject, all_subjects(t, subject), &so, &t->cells, &t->facts);

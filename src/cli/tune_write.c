@@ -227,6 +227,8 @@ int uc_tune_write(struct uc_tune *t)
         if (!rc)
             rc = write_one(t->header_path, header, n);
     }
+    if (!rc)
+        unlink(t->journal_path);
     free(json);
     free(header);
     return rc ? UC_EXIT_MACHINE : 0;

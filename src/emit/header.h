@@ -31,7 +31,14 @@ void uc_rename(const char *text, const char *prefix, FILE *out);
  */
 bool uc_text_has_name(const char *text, const char *word);
 
-/* How the fields below address an entry's macros: "COPY", "NOCACHE". */
+#define UC_TARGET 128 /* the attributes of all sets have 66 bytes */
+/* "sse2,avx2": the attributes of all bits, each once; "" for none. Returns buf. */
+const char *uc_target_text(uint32_t isa, char buf[UC_TARGET]);
+/* defined(__SSE2__) && defined(__AVX2__): the compiler was told all of these sets. Sets without an
+ * attribute (ERMS, FSRM) are nothing that a compiler is told. */
+void uc_put_promised(uint32_t isa, FILE *out);
+
+/* The word of an entry's macros: "COPY", "NOCACHE". */
 const char *uc_entry_macro(int entry);
 
 #endif

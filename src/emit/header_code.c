@@ -1,62 +1,9 @@
 /* Detection, the strategies' texts, and the functions in front of them. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emit/header.h"
-
-/* ---- instruction sets, as compilers spell them ---- */
-
-#define TARGET 128 /* the attributes of all sets have 66 bytes */
-#define ISA_ATTRIBUTE(id, bit, name, attribute) attribute,
-static const char *const isa_attribute[UCOPY_ISA_COUNT] = {UCOPY_ISA_LIST(ISA_ATTRIBUTE)};
-
-static bool has_word(const char *list, const char *word, size_t n)
-{
-    for (; *list; list += strcspn(list, ","), list += *list == ',')
-        if (strcspn(list, ",") == n && !strncmp(list, word, n))
-            return true;
-    return false;
-}
-
-/* "sse2,avx2": the attributes of all bits, each once; "" for none. */
-static const char *target_text(uint32_t isa, char buf[TARGET])
-{
-    size_t used = 0, n;
-
-    buf[0] = 0;
-    for (unsigned i = 0; i < UCOPY_ISA_COUNT; i++)
-        for (const char *word = isa >> i & 1 ? isa_attribute[i] : ""; *word; word += n) {
-            word += *word == ',';
-            n = strcspn(word, ",");
-            if (!has_word(buf, word, n))
-                used += (size_t)snprintf(buf + used, TARGET - used, "%s%.*s", used ? "," : "",
-                                         (int)n, word);
-        }
-    return buf;
-}
-
-/* defined(__SSE2__) && defined(__AVX2__): the compiler was told all of these sets. Sets without an
- * attribute (ERMS, FSRM) are nothing that a compiler is told. */
-static void put_promised(uint32_t isa, FILE *out)
-{
-    char target[TARGET], *rest = target, *name;
-    const char *separator = "";
-
-    target_text(isa, target);
-    if (isa & (UCOPY_ISA_ERMS | UCOPY_ISA_FSRM)) {
-        fputs("0", out);
-        return;
-    }
-    while ((name = strsep(&rest, ","))) {
-        fprintf(out, "%sdefined(__", separator);
-        for (; *name; name++)
-            fputc(toupper((unsigned char)*name), out);
-        fputs("__)", out);
-        separator = " && \\\n    ";
-    }
-}
 
 static uint32_t isa_of(const char *strategy)
 {
@@ -112,7 +59,7 @@ static void put_switches(const struct uc_profile *p, FILE *out)
           "tested. */\n"
           "#if ",
           out);
-    put_promised(isa, out);
+    uc_put_promised(isa, out);
     fputs("\n#define UCOPY_PROMISED 1\n#else\n#define UCOPY_PROMISED 0\n#endif\n\n", out);
 }
 
@@ -245,13 +192,20 @@ static int put_strategies(const struct uc_profile *p, FILE *out)
 
 /* ---- the called functions ---- */
 
+/* Registers 16 and up and masks are clobbers only where the attribute stands. Below AVX-512 none is
+ * wanted: with AVX2's, gcc adds a vzeroupper of its own to every path. */
+static bool wants_attribute(uint32_t isa)
+{
+    return isa & (UCOPY_ISA_AVX512BW | UCOPY_ISA_AVX512VBMI2);
+}
+
 static void put_called_head(const struct uc_profile *p, uint32_t isa, const char *name, FILE *out)
 {
-    char target[TARGET];
+    char target[UC_TARGET];
 
     fputs("__attribute__((noinline, unused, aligned(64)", out);
-    if (p->environment != UCOPY_KERNEL && *target_text(isa, target))
-        fprintf(out, ", target(\"%s\")", target);
+    if (p->environment != UCOPY_KERNEL && wants_attribute(isa))
+        fprintf(out, ", target(\"%s\")", uc_target_text(isa, target));
     fprintf(out, "))\nstatic void *ucopy_%s_called(void *dst, const void *src, ucopy_size n)\n{\n",
             name);
 }
@@ -369,7 +323,7 @@ static void put_inline_parts(const struct uc_profile_entry *e, const char *entry
     if (wide) {
         fputs("#if ", out);
         if (isa_of(e->inline_wide.strategy))
-            put_promised(isa_of(e->inline_wide.strategy), out);
+            uc_put_promised(isa_of(e->inline_wide.strategy), out);
         else
             fputs("1", out);
         fputs("\n", out);

@@ -175,7 +175,7 @@ static void put_gain(const struct uc_profile *p, FILE *out)
         return;
     fputs(" * Speed against ", out);
     put_safe(libc, out);
-    fprintf(out, " memcpy: %+d %% (geometric mean)", per_cent(json_number_value(mean)));
+    fprintf(out, " memcpy: %+d %% (geometric mean over sizes)", per_cent(json_number_value(mean)));
     if (json_is_number(worst))
         fprintf(out, ", %+d %% at worst", per_cent(json_number_value(worst)));
     fputs(".\n", out);

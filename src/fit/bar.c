@@ -1,6 +1,7 @@
-/* Barring by the worst placement: a strategy whose worst page distance (or page end) costs over limit_ratio times
- * the best worst case, among those within the margin of the fastest there, is kept out of that range
- * of sizes. Zen 3's `rep movsb` is the fastest at page distance 0 and 19 times slower at 15. */
+/* Barring by the worst placement: a strategy whose worst page distance (or page end) costs over
+ * limit_ratio times the best worst case, among those within the margin of the fastest there, is
+ * kept out of that range of sizes. Zen 3's `rep movsb` is the fastest at page distance 0 and 19
+ * times slower at 15. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@
 
 /* A probe speaks for sizes up to this many times larger or smaller. */
 #define REACH 2.
+/* Told of are those that would have had a chance: up to this many times slower than the fastest. */
+#define CHANCE 1.25
 
 struct worst {
     double cost;                 /* 0: not probed */
@@ -53,40 +56,53 @@ static void find_worst(const struct uc_fit_model *m, const struct uc_cell *const
     }
 }
 
-/* The best worst case at size i among the probed candidates within the margin of the fastest; 0: none. */
-static double best_worst(const struct uc_fit_model *m, const struct worst *w, size_t i)
+/* What a size offers: the lowest cost, and the best worst case among the probed candidates within
+ * the margin of it (0: none). */
+struct offer {
+    double fastest, worst;
+};
+
+static struct offer offer_at(const struct uc_fit_model *m, const struct worst *w, size_t i)
 {
-    double fastest = HUGE_VAL, best = 0;
+    struct offer o = {HUGE_VAL, 0};
 
     for (size_t s = 0; s < m->strategies; s++) {
         double f = m->fixed[s * m->sizes + i].mid;
         if (m->strategy[s].candidate && !isnan(f))
-            fastest = fmin(fastest, f);
+            o.fastest = fmin(o.fastest, f);
     }
     for (size_t s = 0; s < m->strategies; s++) {
         double f = m->fixed[s * m->sizes + i].mid, cost = w[s * m->sizes + i].cost;
-        if (!m->strategy[s].candidate || isnan(f) || f > fastest * (1 + m->weights->margin))
+        if (!m->strategy[s].candidate || isnan(f) || f > o.fastest * (1 + m->weights->margin))
             continue;
-        if (cost > 0 && (best <= 0 || cost < best))
-            best = cost;
+        if (cost > 0 && (o.worst <= 0 || cost < o.worst))
+            o.worst = cost;
     }
-    return best;
+    return o;
 }
 
-/* The probed size of s nearest to size i, within reach; m->sizes: none. */
-static size_t nearest_probe(const struct uc_fit_model *m, const struct worst *w, size_t s, size_t i)
+static double distance(const struct uc_fit_model *m, size_t i, size_t k)
 {
-    size_t best = m->sizes;
-    double least = log(REACH) + 1e-9;
+    return fabs(log1p((double)m->size[k]) - log1p((double)m->size[i]));
+}
 
-    for (size_t k = 0; k < m->sizes; k++) {
-        double far = fabs(log1p((double)m->size[k]) - log1p((double)m->size[i]));
-        if (w[s * m->sizes + k].cost > 0 && far < least) {
-            best = k;
-            least = far;
-        }
+/* near[i]: of the sizes with a probe of this strategy the one nearest to size i; m->sizes where
+ * none is within reach. w: this strategy's. */
+static void find_nearest(const struct uc_fit_model *m, const struct worst *w, size_t *near)
+{
+    size_t last = m->sizes;
+
+    for (size_t i = 0; i < m->sizes; i++)
+        near[i] = last = w[i].cost > 0 ? i : last;
+    last = m->sizes;
+    for (size_t i = m->sizes; i-- > 0;) {
+        last = w[i].cost > 0 ? i : last;
+        if (last < m->sizes &&
+            (near[i] == m->sizes || distance(m, i, last) < distance(m, i, near[i])))
+            near[i] = last;
+        if (near[i] < m->sizes && distance(m, i, near[i]) > log(REACH) + 1e-9)
+            near[i] = m->sizes;
     }
-    return best;
 }
 
 static void tell(char *why, size_t cap, const struct worst *w, double ratio)
@@ -121,38 +137,45 @@ static void note(struct uc_fit_model *m, size_t s, size_t i, const struct worst 
     }
 }
 
-static void bar_by(struct uc_fit_model *m, const struct worst *w, const double *best)
+static void bar_strategy(struct uc_fit_model *m, size_t s, const struct worst *w,
+                         const struct offer *o, const size_t *near)
 {
-    for (size_t s = 0; s < m->strategies; s++)
-        for (size_t i = 0; i < m->sizes && m->strategy[s].candidate; i++) {
-            size_t k = nearest_probe(m, w, s, i);
-            if (k == m->sizes || best[k] <= 0 || m->barred[s * m->sizes + i])
-                continue;
-            const struct worst *x = &w[s * m->sizes + k];
-            if (x->cost <= m->weights->limit_ratio * best[k])
-                continue;
-            m->barred[s * m->sizes + i] = true;
-            note(m, s, i, x, x->cost / best[k]);
-        }
+    for (size_t i = 0; i < m->sizes; i++) {
+        size_t k = near[i], at = s * m->sizes + i;
+        if (k == m->sizes || o[k].worst <= 0 || m->barred[at] ||
+            w[k].cost <= m->weights->limit_ratio * o[k].worst)
+            continue;
+        m->barred[at] = true;
+        if (m->fixed[at].mid <= CHANCE * o[i].fastest)
+            note(m, s, i, &w[k], w[k].cost / o[k].worst);
+    }
+}
+
+static void bar_by(struct uc_fit_model *m, const struct worst *w, struct offer *o, size_t *near)
+{
+    for (size_t i = 0; i < m->sizes; i++)
+        o[i] = offer_at(m, w, i);
+    for (size_t s = 0; s < m->strategies; s++) {
+        if (!m->strategy[s].candidate)
+            continue;
+        find_nearest(m, w + s * m->sizes, near);
+        bar_strategy(m, s, w + s * m->sizes, o, near);
+    }
 }
 
 int uc_model_bar(struct uc_fit_model *m, const struct uc_cell *const *probe, size_t n)
 {
     struct worst *w = malloc(m->strategies * m->sizes * sizeof(*w));
-    double *best = malloc(m->sizes * sizeof(*best));
+    struct offer *o = malloc(m->sizes * sizeof(*o));
+    size_t *near = malloc(m->sizes * sizeof(*near));
+    int rc = w && o && near ? 0 : -ENOMEM;
 
-    if (!w || !best) {
-        free(w);
-        free(best);
-        return -ENOMEM;
-    }
-    for (enum kind kind = DISTANCE; kind < KINDS && n; kind++) {
+    for (enum kind kind = DISTANCE; kind < KINDS && n && !rc; kind++) {
         find_worst(m, probe, n, kind, w);
-        for (size_t i = 0; i < m->sizes; i++)
-            best[i] = best_worst(m, w, i);
-        bar_by(m, w, best);
+        bar_by(m, w, o, near);
     }
     free(w);
-    free(best);
-    return 0;
+    free(o);
+    free(near);
+    return rc;
 }

@@ -1,5 +1,6 @@
-/* Cells indexed once and made relative: each cell's cost over the lowest cost of any candidate in that cell,
- * weighted. Without the division one memory cell (150 ticks) would outweigh every l1 cell (5). */
+/* Cells indexed once and made relative: each cell's cost over the lowest cost of any candidate in
+ * that cell, weighted. Without the division one memory cell (150 ticks) would outweigh every l1
+ * cell (5). */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -239,7 +240,8 @@ static unsigned align_class(const struct uc_cell *c)
 {
     if (c->dst_align < 0 && c->src_align < 0)
         return 0;
-    return 1 + 2 * (c->dst_align > 0 && c->dst_align % 16) + (c->src_align > 0 && c->src_align % 16);
+    return 1 + 2 * (c->dst_align > 0 && c->dst_align % 16) +
+           (c->src_align > 0 && c->src_align % 16);
 }
 
 static unsigned distance_class(const struct uc_cell *c)
@@ -267,10 +269,9 @@ static struct place make_place(const struct table *t, const struct uc_cell *c)
     return (struct place){
         .key = c,
         .group = c->consumer * UC_STATE_COUNT + c->src_state,
-        .class =
-            ((c->dst_state * UC_ORDER_COUNT + c->order) * ALIGN_CLASSES + align_class(c)) *
-                DISTANCE_CLASSES +
-            distance_class(c),
+        .class = ((c->dst_state * UC_ORDER_COUNT + c->order) * ALIGN_CLASSES + align_class(c)) *
+                     DISTANCE_CLASSES +
+                 distance_class(c),
         .share = class_share(t, c),
     };
 }
@@ -466,8 +467,8 @@ static size_t reference(const struct table *t, const struct uc_fit_model *m, con
     return best;
 }
 
-/* Strategies are compared on shared cells only: one that lacks places (it was raced out) stands to the
- * reference as it does on the places that both have. */
+/* Strategies are compared on shared cells only: one that lacks places (it was raced out) stands to
+ * the reference as it does on the places that both have. */
 static struct uc_est estimate(const struct table *t, const struct column *c, size_t s, size_t ref)
 {
     double own, shared, full;
@@ -579,7 +580,8 @@ static int guess_spread(struct uc_fit_model *m, struct uc_est *e)
             off[n++] = fabs(d);
     }
     qsort(off, n, sizeof(*off), by_double);
-    /* 1.4826 scales the median deviation to a standard one; a second difference has 1.5 times the variance. */
+    /* 1.4826 scales the median deviation to a standard one; a second difference has 1.5 times the
+     * variance. */
     double sd = n < 5 ? 0 : 1.4826 * off[n / 2] / sqrt(1.5);
     for (size_t i = 0; i < m->sizes; i++)
         e[i].var = isnan(e[i].mid) ? 0 : pow(sd * e[i].mid, 2);

@@ -1,14 +1,17 @@
 /* Where do two noisy curves cross? The difference of the costs falls through the crossing, so it is
- * fitted by isotonic regression, and every border is kept that the likelihood ratio does not refuse: its
- * limit law is the same for every falling curve (Banerjee and Wellner 2001, "Likelihood ratio tests for
- * monotone functions"; 95 % quantile 2.29), so neither a slope nor a bandwidth must be guessed, as the normal limit
- * or a bootstrap of the crossing would have it (the border of least loss has cube-root asymptotics). */
+ * fitted by isotonic regression, and every border is kept that the likelihood ratio does not
+ * refuse: its limit law is the same for every falling curve (Banerjee and Wellner 2001, "Likelihood
+ * ratio tests for monotone functions"; 95 % quantile 2.29), so neither a slope nor a bandwidth must
+ * be guessed, as the normal limit or a bootstrap of the crossing would have it (the border of least
+ * loss has cube-root asymptotics). */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "fit/ladder.h"
 
+/* Sizes looked at on each side of the border: time grows with the square of it. */
+#define WINDOW 512
 #define QUANTILE95 2.286922
 #define Z95 1.959964
 
@@ -93,8 +96,11 @@ static void accept(const struct point *p, size_t n, double shift, struct block *
 int uc_crossing(const struct uc_fit_model *m, size_t a, size_t b, size_t first, size_t border,
                 size_t last, size_t *lo, size_t *hi)
 {
-    size_t room = last - first + 1, l = room, h = 0;
     double common;
+
+    first = border - first > WINDOW ? border - WINDOW : first;
+    last = last - border > WINDOW ? border + WINDOW : last;
+    size_t room = last - first + 1, l = room, h = 0;
     struct point *p = malloc(room * sizeof(*p));
     struct block *block = malloc(room * sizeof(*block));
     int rc = p && block ? 0 : -ENOMEM;

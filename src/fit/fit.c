@@ -11,11 +11,12 @@
 #define Z95 1.959964
 /* One more segment must gain more than this many standard deviations: the search picks the best of
  * thousands of ranges, of which 1 in 20 would pass at 1.96 by noise alone. */
-#define SURE 3
-/* Weighted mean loss below which nothing is measurable whatever the intervals say: .03 % of all copies'
- * cost, or half a per cent within one of some 20 octaves. */
+#define SURE 3.5
+/* Weighted mean loss below which nothing is measurable whatever the intervals say: .03 % of all
+ * copies' cost, or half a per cent within one of some 20 octaves. */
 #define SEGMENT_FLOOR 3e-4
-/* A border may move where that costs less than FREE_FLOOR, or, up to FREE_CAP, less than a standard deviation. */
+/* A border may move where that costs less than FREE_FLOOR, or, up to FREE_CAP, less than a standard
+ * deviation. */
 #define FREE_FLOOR 2e-4
 #define FREE_CAP 1e-3
 
@@ -38,24 +39,65 @@ static size_t band_of(const struct uc_fit_model *m, const struct uc_steps *l, si
 
 /* Choosing among the ladders found. */
 
-/* Variance of the difference between two ladders: only ranges that they serve differently count. */
-static double difference_var(const struct fit *f, const struct uc_steps *a,
-                             const struct uc_steps *b)
+/* How two ladders differ: only sizes count that they serve differently. */
+struct difference {
+    double var;
+    double largest[UC_MAX_SEGMENTS]; /* what single sizes make of it, descending */
+};
+
+static void note_largest(struct difference *d, double gain)
 {
-    double var = 0;
+    for (size_t i = 0; i < UC_MAX_SEGMENTS && gain > 0; i++)
+        if (gain > d->largest[i]) {
+            double t = d->largest[i];
+            d->largest[i] = gain;
+            gain = t;
+        }
+}
+
+/* a and b serve the sizes first to last by x and y, priced in the bands bx and by. */
+static void add_range(const struct fit *f, struct difference *d, size_t x, size_t bx, size_t y,
+                      size_t by, size_t first, size_t last)
+{
+    double fx = uc_sums_factor(&f->sums, x), fy = uc_sums_factor(&f->sums, y);
+
+    d->var += uc_sums_cost(&f->sums, x, first, last, bx).var +
+              uc_sums_cost(&f->sums, y, first, last, by).var;
+    for (size_t n = first; n <= last; n++)
+        note_largest(d, fx * uc_sums_cost(&f->sums, x, n, n, bx).mid -
+                            fy * uc_sums_cost(&f->sums, y, n, n, by).mid);
+}
+
+static struct difference differ(const struct fit *f, const struct uc_steps *a,
+                                const struct uc_steps *b)
+{
+    struct difference d = {0};
     size_t first = 0;
 
     for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
         size_t last = a->end[i] < b->end[j] ? a->end[i] : b->end[j];
         size_t x = band_of(f->m, a, i), y = band_of(f->m, b, j);
         if (a->strategy[i] != b->strategy[j] || x != y)
-            var += uc_sums_cost(&f->sums, a->strategy[i], first, last, x).var +
-                   uc_sums_cost(&f->sums, b->strategy[j], first, last, y).var;
+            add_range(f, &d, a->strategy[i], x, b->strategy[j], y, first, last);
         first = last + 1;
         i += a->end[i] == last;
         j += b->end[j] == last;
     }
-    return var;
+    return d;
+}
+
+/* Is the longer ladder measurably better? Not by what noise makes of the best of so many ranges,
+ * and not by single sizes: one a border is left out of the count. */
+static bool worth_more(const struct fit *f, const struct uc_steps *l, const struct uc_steps *best)
+{
+    struct difference d = differ(f, l, best);
+    double gain = l->loss - best->loss;
+
+    if (gain <= SURE * sqrt(d.var))
+        return false;
+    for (size_t i = l->n; i < best->n; i++)
+        gain -= d.largest[i - l->n];
+    return gain > SEGMENT_FLOOR;
 }
 
 /* The shortest ladder that is not measurably worse than the best of any length. */
@@ -70,8 +112,7 @@ static const struct uc_steps *choose(const struct fit *f)
     }
     for (unsigned n = 1; n <= f->k && best; n++) {
         const struct uc_steps *l = &f->list[n * UC_MAX_LADDERS];
-        double limit = l->n ? SURE * sqrt(difference_var(f, l, best)) : 0;
-        if (l->n && l->loss - best->loss <= fmax(limit, SEGMENT_FLOOR))
+        if (l->n && !worth_more(f, l, best))
             return l;
     }
     return best;
@@ -134,8 +175,7 @@ static bool same_sequence(const struct uc_steps *a, const struct uc_steps *b)
 }
 
 /* The next best ladder of another sequence than those taken; NULL where there is none. */
-static const struct uc_steps *next_best(const struct fit *f, const struct uc_steps *taken,
-                                        size_t n)
+static const struct uc_steps *next_best(const struct fit *f, const struct uc_steps *taken, size_t n)
 {
     const struct uc_steps *best = NULL;
 
@@ -333,8 +373,8 @@ static int write_ladder(const struct fit *f, struct uc_steps l, struct uc_ladder
     return rc;
 }
 
-/* A ladder must serve from 0 for ever and keep barred strategies out; where the table allows no such
- * one (it holds but short strategies), what it does allow. */
+/* A ladder must serve from 0 for ever and keep barred strategies out; where the table allows no
+ * such one (it holds but short strategies), what it does allow. */
 static int search(struct fit *f)
 {
     static const struct {

@@ -44,7 +44,7 @@ struct uc_guard {
 struct uc_segment {
     size_t max;               /* largest size, inclusive; SIZE_MAX: the last */
     char strategy[UC_NAME];
-    size_t lo, hi;            /* 95 % interval of the crossing at max; 0, 0: none (last segment) */
+    size_t lo, hi;            /* 95 % interval of the crossing at max; 0, 0: none (last segment, or no spread given) */
     size_t free_lo, free_hi;  /* range in which moving max costs nothing measurable */
     char runner_up[UC_NAME];  /* "" where no other strategy serves the range */
     double margin;            /* runner-up over chosen, weighted over the range, a ratio */
@@ -76,7 +76,8 @@ struct uc_fit_result {
 };
 
 /* Decides. 0; -ENODATA with result->why where no candidate serves the sizes (no cells of the entry,
- * nothing that starts at the smallest size); -ENOMEM. */
+ * nothing that starts at the smallest size); -E2BIG with why for a table beyond all use (more than 256 strategies);
+ * -ENOMEM. Sets no guards: a strategy with a cliff is barred. */
 int uc_fit(const struct uc_cells *cells, const struct uc_fit_options *o, struct uc_fit_result *result);
 
 /* Weighted relative cost of one strategy at one size of the table: cost over the lowest cost of any

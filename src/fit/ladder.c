@@ -1,5 +1,5 @@
-/* The search for ladders of least loss: dynamic programming over the size grid that keeps, for every
- * last size and count of segments, several different sequences of strategies. */
+/* The search for ladders of least loss: dynamic programming over the size grid that keeps, for
+ * every last size and count of segments, several different sequences of strategies. */
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -11,11 +11,12 @@
 /* Sequences kept at each point: three of each last strategy would be enough to extend by any other;
  * twice UC_MAX_LADDERS with at most UC_MAX_LADDERS of one last strategy always holds those. */
 #define KEPT (2 * UC_MAX_LADDERS)
-/* Borders are searched at this many sizes at most, so that a table of thousands of sizes takes seconds
- * and not minutes; a run's table has 230. */
+/* Borders are searched at this many sizes at most, so that a table of thousands of sizes takes
+ * seconds and not minutes; a run's table has 230. */
 #define CUTS 512
 #define EPSILON_BORDER 1e-6 /* of two ladders that cost the same the shorter wins */
-#define BRANCH_SHARE .05    /* a predicted branch, as a share of a mispredicted one: 1 of some 20 cycles */
+#define BRANCH_SHARE \
+    .05 /* a predicted branch, as a share of a mispredicted one: 1 of some 20 cycles */
 
 static void sum_sizes(struct uc_sums *s)
 {
@@ -133,8 +134,8 @@ double uc_sums_segment(const struct uc_sums *s, size_t strategy, size_t first, s
     return uc_sums_factor(s, strategy) * uc_sums_cost(s, strategy, first, last, band).mid;
 }
 
-/* Every call that is larger than the border before pays this one: a branch, and the misses of a predictor
- * that knows no more than which side is the likelier (sizes come in no order). */
+/* Every call that is larger than the border before pays this one: a branch, and the misses of a
+ * predictor that knows no more than which side is the likelier (sizes come in no order). */
 double uc_sums_border(const struct uc_sums *s, size_t first, size_t last)
 {
     if (last + 1 >= s->m->sizes)
@@ -158,6 +159,8 @@ struct entry {
 
 struct kept {
     size_t n;
+    double
+        full; /* nothing from this cost on gets in: that of the worst, once all places are taken */
     struct entry entry[KEPT];
 };
 
@@ -191,8 +194,14 @@ static void keep(struct kept *k, const struct entry *e)
 {
     struct entry *at = place_for(k, e);
 
-    if (at)
-        *at = *e;
+    if (!at)
+        return;
+    *at = *e;
+    if (k->n < KEPT)
+        return;
+    k->full = k->entry[0].cost;
+    for (size_t i = 1; i < KEPT; i++)
+        k->full = fmax(k->full, k->entry[i].cost);
 }
 
 static uint64_t extend(uint64_t sequence, size_t strategy)
@@ -221,14 +230,13 @@ static void first_segments(const struct uc_sums *s, struct kept *row)
     }
 }
 
-static void extend_by(const struct uc_sums *s, const struct kept *before, struct kept *to,
-                      size_t strategy, size_t first, size_t last)
+/* more: what the new segment and its border cost. */
+static void extend_by(const struct kept *before, struct kept *to, size_t strategy, size_t first,
+                      double more)
 {
-    double more = uc_sums_segment(s, strategy, first, last) + uc_sums_border(s, first, last);
-
     for (size_t i = 0; i < before->n; i++) {
         const struct entry *b = &before->entry[i];
-        if (b->strategy == strategy)
+        if (b->strategy == strategy || (to->n == KEPT && b->cost + more >= to->full))
             continue;
         struct entry e = {b->cost + more, extend(b->sequence, strategy), strategy, first, b};
         keep(to, &e);
@@ -243,9 +251,11 @@ static void next_segments(const struct uc_sums *s, const struct kept *before, st
         for (size_t first = 1; first <= last; first++) {
             if (!before[first - 1].n)
                 continue;
+            double border = uc_sums_border(s, first, last);
             for (size_t i = 0; i < s->m->strategies; i++)
                 if (uc_sums_serves(s, i, first, last))
-                    extend_by(s, &before[first - 1], &row[last], i, first, last);
+                    extend_by(&before[first - 1], &row[last], i, first,
+                              border + uc_sums_segment(s, i, first, last));
         }
     }
 }
@@ -303,6 +313,8 @@ static void borders_of(const struct uc_sums *s, size_t strategy, const struct st
 {
     for (size_t last = 0; last < s->m->sizes; last++) {
         row[last].cost = HUGE_VAL;
+        if (!may_cut(s->m, last))
+            continue;
         for (size_t first = before ? 1 : 0; first <= (before ? last : 0); first++) {
             if ((before && !isfinite(before[first - 1].cost)) ||
                 !uc_sums_serves(s, strategy, first, last))

@@ -16,7 +16,8 @@ struct uc_steps {
 struct uc_sums {
     const struct uc_fit_model *m;
     double branch_cost;
-    bool open_ends; /* the first segment serves from 0 and the last one for ever, whatever the table holds */
+    bool open_ends; /* the first segment serves from 0 and the last one for ever, whatever the table
+                       holds */
     bool bars;      /* barred strategies are kept out */
     double *own, *var;
     unsigned *gaps, *barred;
@@ -44,7 +45,8 @@ bool uc_sums_measured(const struct uc_sums *s, size_t strategy, size_t first, si
 bool uc_sums_serves(const struct uc_sums *s, size_t strategy, size_t first, size_t last);
 
 /* The best ladders of each count of segments n up to k, of different sequences of strategies, at
- * list[n * UC_MAX_LADDERS ...], best first; n == 0 where there is none. list has room for k + 1 counts. */
+ * list[n * UC_MAX_LADDERS ...], best first; n == 0 where there is none. list has room for k + 1
+ * counts. */
 int uc_ladders(const struct uc_sums *s, unsigned k, struct uc_steps *list);
 
 /* Moves the borders of a given sequence of strategies to where they cost least; -ENODATA where it

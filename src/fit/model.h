@@ -1,11 +1,12 @@
-/* Inside of src/fit: the cells indexed once, as relative costs by strategy and size that the rest of
- * the decision adds up. */
+/* Inside of src/fit: the cells indexed once, as relative costs by strategy and size that the rest
+ * of the decision adds up. */
 #ifndef UC_FIT_MODEL_H
 #define UC_FIT_MODEL_H
 
 #include "fit/fit.h"
 
-/* Bounds that keep a hostile table from taking minutes or all memory; a run's table has 60 strategies. */
+/* Bounds that keep a hostile table from taking minutes or all memory; a run's table has 60
+ * strategies. */
 #define UC_MODEL_STRATEGIES 256
 #define UC_MODEL_DENSE ((size_t)16 << 20)
 
@@ -28,10 +29,10 @@ struct uc_fit_model {
     double *weight;                     /* of each size; together 1 */
     double *lowest;                     /* weighted lowest cost at each size, in the table's unit */
     struct uc_est *fixed;               /* [strategy][size]: relative, one size repeated */
-    double *raw;                        /* [strategy][size]: as measured, weighted, in the table's unit */
-    size_t *band_hi;                    /* ascending */
-    struct uc_est *band;                /* [strategy][band]: relative, sizes drawn up to band_hi */
-    bool *barred;                       /* [strategy][size] */
+    double *raw;         /* [strategy][size]: as measured, weighted, in the table's unit */
+    size_t *band_hi;     /* ascending */
+    struct uc_est *band; /* [strategy][band]: relative, sizes drawn up to band_hi */
+    bool *barred;        /* [strategy][size] */
     struct uc_anomaly anomaly[UC_MAX_NOTES];
     size_t anomaly_n;
     struct uc_barred bar[UC_MAX_NOTES];
@@ -45,7 +46,8 @@ int uc_model_build(const struct uc_cells *cells, const struct uc_fit_options *o,
                    struct uc_fit_model *m, char *why, size_t why_cap);
 void uc_model_clear(struct uc_fit_model *m);
 
-/* The band that prices a segment whose largest size is max; m->bands where there is none. */
+/* The band that prices a segment whose largest size is max: the smallest that reaches so far, else
+ * the largest; 0 without bands. */
 size_t uc_model_band(const struct uc_fit_model *m, size_t max);
 
 /* Cost of strategy s at size n in that band; *common is the part of the variance that all sizes
@@ -54,7 +56,8 @@ struct uc_est uc_model_cost(const struct uc_fit_model *m, size_t s, size_t n, si
                             double *common);
 
 /* The part of it that the band gives: the cell of that band, else of the nearest smaller one, else
- * of the nearest larger one; NaN: the strategy has no band cells, and its fixed cells count alone. */
+ * of the nearest larger one; NaN: the strategy has no band cells, and its fixed cells count alone.
+ */
 struct uc_est uc_model_band_cost(const struct uc_fit_model *m, size_t s, size_t band);
 
 /* Index of a name; m->strategies where absent. */
@@ -63,7 +66,8 @@ size_t uc_model_find(const struct uc_fit_model *m, const char *name);
 /* Is a simpler than b? Fewer instruction sets first; by name where nothing is known. */
 bool uc_model_simpler(const struct uc_model_strategy *a, const struct uc_model_strategy *b);
 
-/* Costs of the raw table, before they are made relative: [strategy][size][place], cost 0: absent. */
+/* Costs of the raw table, before they are made relative: [strategy][size][place], cost 0: absent.
+ */
 struct uc_raw {
     double cost, se;
 };
@@ -75,9 +79,9 @@ int uc_model_spikes(struct uc_fit_model *m, struct uc_raw *raw, size_t places);
 /* Bars strategies from sizes by the probes of one placement. (bar.c) */
 int uc_model_bar(struct uc_fit_model *m, const struct uc_cell *const *probe, size_t n);
 
-/* Interval, at level 95 %, of the crossing between strategies a (below) and b (above) within the sizes
- * first to last: index of the largest size that is surely a's and of the smallest that is surely b's. border is the
- * last size of a as chosen, and lies within. (cross.c) */
+/* Interval, at level 95 %, of the crossing between strategies a (below) and b (above) within the
+ * sizes first to last: index of the largest size that is surely a's and of the smallest that is
+ * surely b's. border is the last size of a as chosen, and lies within. (cross.c) */
 int uc_crossing(const struct uc_fit_model *m, size_t a, size_t b, size_t first, size_t border,
                 size_t last, size_t *lo, size_t *hi);
 

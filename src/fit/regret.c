@@ -10,8 +10,8 @@ struct ranked {
     double cost, var;
 };
 
-/* The best single strategy at a size; inside a dispatch's range the other dispatches are the measure, since a leaf
- * alone pays for no choice by size. */
+/* The best single strategy at a size; inside a dispatch's range the other dispatches are the
+ * measure, since a leaf alone pays for no choice by size. */
 static struct ranked best_at(const struct uc_fit_model *m, size_t n, size_t band, bool dispatches)
 {
     struct ranked best = {HUGE_VAL, 0};

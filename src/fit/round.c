@@ -29,8 +29,8 @@ static bool nearest_multiple(size_t step, size_t lo, size_t hi, size_t at, size_
     return true;
 }
 
-/* All numbers of at most `bits` significant bits between two powers of two are the multiples of one step,
- * so each octave is asked for its nearest one. */
+/* All numbers of at most `bits` significant bits between two powers of two are the multiples of one
+ * step, so each octave is asked for its nearest one. */
 static bool round_to(unsigned bits, size_t lo, size_t hi, size_t at, size_t *best)
 {
     bool found = false;
@@ -43,7 +43,7 @@ static bool round_to(unsigned bits, size_t lo, size_t hi, size_t at, size_t *bes
         if (!nearest_multiple(step, lo > first ? lo : first, hi < last ? hi : last, at, &x))
             continue;
         if (!found || apart(x, at) < apart(*best, at) ||
-            (apart(x, at) == apart(*best, at) && significant(x) < significant(*best)))
+            (apart(x, at) == apart(*best, at) && significant(x) <= significant(*best)))
             *best = x;
         found = true;
     }

@@ -1,5 +1,5 @@
-/* A single size out of line with both neighbours (4032 B three times slower than 4000 and 4064) is told,
- * and moves nothing: the choice sees the line between the neighbours instead. */
+/* A single size out of line with both neighbours (4032 B three times slower than 4000 and 4064) is
+ * told, and moves nothing: the choice sees the line between the neighbours instead. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +32,8 @@ static bool neighbours(const struct curve *c, size_t i, size_t *before, size_t *
     return true;
 }
 
-/* Logarithm of the cost over the nearer of its neighbours' where it lies outside of both; 0 between. */
+/* Logarithm of the cost over the nearer of its neighbours' where it lies outside of both; 0
+ * between. */
 static double stands_out(const struct curve *c, size_t i)
 {
     size_t b, a;

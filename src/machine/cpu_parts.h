@@ -16,7 +16,7 @@ struct uc_leaf {
     uint32_t r[4]; /* by UC_EAX and so on */
 };
 
-/* A dump of today's largest part holds about 90 registers sets a CPU; what exceeds the room is
+/* A dump of today's largest part has about 90 rows a CPU; what exceeds the room is
  * nothing that is looked at here. */
 #define UC_MAX_LEAVES 256
 struct uc_leaves {

@@ -177,7 +177,6 @@ static void draw_call(struct uc_batch *b, const struct uc_weights *w, struct uc_
     c->size = (unsigned)n;
     c->src = null ? NULL : (const char *)s;
     c->dst = null ? NULL : (char *)d;
-    draw_look(c, b->base, rng);
 }
 
 /* evict writes fresh lines: slots one behind the other through an L2 of dst. */
@@ -221,6 +220,8 @@ int uc_batch_draw(struct uc_batch *b, const struct uc_cell *place, const struct 
         draw_call(b, w, rng, mix ? uc_sizes_draw(mix, rng) : place->size, &b->calls[i]);
     if (place->consumer == UC_EVICT)
         lay_out_evict(b);
+    for (size_t i = 0; i < n; i++)
+        draw_look(&b->calls[i], b->base, rng);
     return 0;
 }
 

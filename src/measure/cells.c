@@ -60,8 +60,8 @@ void uc_cells_free(struct uc_cells *c)
     memset(c, 0, sizeof(*c));
 }
 
-#define DIFFER(field)                                                                              \
-    if (a->field != b->field)                                                                      \
+#define DIFFER(field)         \
+    if (a->field != b->field) \
     return a->field < b->field ? -1 : 1
 
 int uc_cells_compare_dims(const struct uc_cell *a, const struct uc_cell *b)

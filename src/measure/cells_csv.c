@@ -87,37 +87,37 @@ static void write_cost(double v, FILE *out)
         fprintf(out, "%.0f", round(v / unit) * unit);
 }
 
-#define WORD_COLUMN(field, names, count)                                                           \
-    static const char *read_##field(struct uc_cell *c, const char *text)                          \
-    {                                                                                              \
-        unsigned v = 0;                                                                            \
-        const char *wrong = read_word(names, count, text, &v);                                     \
-        if (!wrong)                                                                                \
-            c->field = v;                                                                          \
-        return wrong;                                                                              \
-    }                                                                                              \
-    static bool told_##field(const struct uc_cell *c)                                             \
-    {                                                                                              \
-        return c->field != 0;                                                                      \
-    }                                                                                              \
-    static void write_##field(const struct uc_cell *c, FILE *out)                                 \
-    {                                                                                              \
-        fputs(names[c->field], out);                                                               \
+#define WORD_COLUMN(field, names, count)                                 \
+    static const char *read_##field(struct uc_cell *c, const char *text) \
+    {                                                                    \
+        unsigned v = 0;                                                  \
+        const char *wrong = read_word(names, count, text, &v);           \
+        if (!wrong)                                                      \
+            c->field = v;                                                \
+        return wrong;                                                    \
+    }                                                                    \
+    static bool told_##field(const struct uc_cell *c)                    \
+    {                                                                    \
+        return c->field != 0;                                            \
+    }                                                                    \
+    static void write_##field(const struct uc_cell *c, FILE *out)        \
+    {                                                                    \
+        fputs(names[c->field], out);                                     \
     }
 
-#define INT_COLUMN(field, min, max, absent)                                                        \
-    static const char *read_##field(struct uc_cell *c, const char *text)                          \
-    {                                                                                              \
-        return read_int(text, min, max, &c->field);                                                \
-    }                                                                                              \
-    static bool told_##field(const struct uc_cell *c)                                             \
-    {                                                                                              \
-        return c->field != (absent);                                                               \
-    }                                                                                              \
-    static void write_##field(const struct uc_cell *c, FILE *out)                                 \
-    {                                                                                              \
-        if (c->field != (absent))                                                                  \
-            fprintf(out, "%d", c->field);                                                          \
+#define INT_COLUMN(field, min, max, absent)                              \
+    static const char *read_##field(struct uc_cell *c, const char *text) \
+    {                                                                    \
+        return read_int(text, min, max, &c->field);                      \
+    }                                                                    \
+    static bool told_##field(const struct uc_cell *c)                    \
+    {                                                                    \
+        return c->field != (absent);                                     \
+    }                                                                    \
+    static void write_##field(const struct uc_cell *c, FILE *out)        \
+    {                                                                    \
+        if (c->field != (absent))                                        \
+            fprintf(out, "%d", c->field);                                \
     }
 
 WORD_COLUMN(src_state, uc_state_name, UC_STATE_COUNT)
@@ -311,15 +311,18 @@ static void write_code_bytes(const struct uc_cell *c, FILE *out)
         fprintf(out, "%ld", c->code_bytes);
 }
 
-#define COLUMN(name) {#name, read_##name, told_##name, write_##name}
+#define COLUMN(name)                                  \
+    {                                                 \
+#name, read_##name, told_##name, write_##name \
+    }
 
 /* In the order in which they are written; strategy, size and the costs go before. */
 static const struct column optional[] = {
-    COLUMN(size_hi),        COLUMN(mix),           COLUMN(order),     COLUMN(consumer),
-    COLUMN(src_state),      COLUMN(dst_state),     COLUMN(entry),     COLUMN(environment),
-    COLUMN(form),           COLUMN(dst_align),     COLUMN(src_align), COLUMN(page_distance),
-    COLUMN(dst_end),        COLUMN(src_end),       COLUMN(threads),   COLUMN(code_placement),
-    COLUMN(mapping_spread), COLUMN(code_bytes),    COLUMN(role),      COLUMN(n),
+    COLUMN(size_hi),        COLUMN(mix),        COLUMN(order),     COLUMN(consumer),
+    COLUMN(src_state),      COLUMN(dst_state),  COLUMN(entry),     COLUMN(environment),
+    COLUMN(form),           COLUMN(dst_align),  COLUMN(src_align), COLUMN(page_distance),
+    COLUMN(dst_end),        COLUMN(src_end),    COLUMN(threads),   COLUMN(code_placement),
+    COLUMN(mapping_spread), COLUMN(code_bytes), COLUMN(role),      COLUMN(n),
 };
 #define OPTIONAL (sizeof(optional) / sizeof(optional[0]))
 

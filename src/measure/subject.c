@@ -20,10 +20,10 @@ __asm__(".pushsection .rodata\n"
 #define INLINE_LOOPS(name, attribute) UC_DEFINE_LOOPS(inline_##name, attribute, ucopy_##name)
 #define LOOPS_LIBC(name)
 #define LOOPS_BASE(name) INLINE_LOOPS(name, )
-#define LOOPS_SSE2(name) INLINE_LOOPS(name, __attribute__((target("sse2"))))
-#define LOOPS_AVX2(name) INLINE_LOOPS(name, __attribute__((target("avx2"))))
+#define LOOPS_SSE2 LOOPS_BASE
+#define LOOPS_AVX2 LOOPS_BASE
 #define LOOPS_AVX512(name)                                                                         \
-    INLINE_LOOPS(name, __attribute__((target("avx2,bmi2,avx512f,avx512vl,avx512bw,avx512dq"))))
+    INLINE_LOOPS(name, __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,bmi2"))))
 #define UCOPY_STRATEGY(name, needs, env, min, max, flags, role, rank, parts, text) LOOPS_##needs(name)
 #include "strategies/strategies.def"
 #undef UCOPY_STRATEGY

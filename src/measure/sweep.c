@@ -7,39 +7,14 @@
 
 #include "base/msg.h"
 #include "base/stats.h"
+#include "measure/journal.h"
+#include "measure/sweep_state.h"
 
 volatile sig_atomic_t uc_interrupted;
 
-#define MAX_ROUNDS 96
-
-struct series {
-    const struct uc_cell *place;
-    enum uc_group group;
-    float *value; /* [subject][MAX_ROUNDS of the group]: ticks a call, NAN: none */
-    bool *out;    /* [subject]: serves it not, or raced out */
-};
-
-struct uc_sweep {
-    struct uc_sweep_options o;
-    const struct uc_plan *plan;
-    const struct uc_subject *subject;
-    size_t subjects;
-    struct series *series;
-    size_t n;
-    struct uc_sizes band[8];
-    struct uc_pools large; /* mapped once, kept for some rounds */
-    unsigned large_age;
-    unsigned rounds[UC_GROUPS];
-    double spent[UC_GROUPS];
-    double started;
-    unsigned long readings, dropped;
-    size_t raced_out;
-    struct uc_rng rng;
-};
-
-static unsigned max_rounds(enum uc_group g)
+unsigned uc_sweep_most(enum uc_group g)
 {
-    return g == UC_LARGE || g == UC_EVICTS || g == UC_PROBES ? 24 : MAX_ROUNDS;
+    return g == UC_LARGE || g == UC_EVICTS || g == UC_PROBES ? 24 : UC_MAX_ROUNDS;
 }
 
 static bool serves(const struct uc_subject *u, const struct uc_cell *p)
@@ -54,9 +29,9 @@ static bool serves(const struct uc_subject *u, const struct uc_cell *p)
     return p->size >= u->min && p->size <= u->max;
 }
 
-static int series_init(struct uc_sweep *s, struct series *e, size_t i)
+static int series_init(struct uc_sweep *s, struct uc_series *e, size_t i)
 {
-    size_t cells = s->subjects * max_rounds(s->plan->group[i]);
+    size_t cells = s->subjects * uc_sweep_most(s->plan->group[i]);
 
     e->place = &s->plan->place[i];
     e->group = s->plan->group[i];
@@ -146,9 +121,9 @@ static void progress(const struct uc_sweep *s, enum uc_group g)
 }
 
 /* One place in one round: the same drawn calls for all, each twice, in two orders; the lesser counts. */
-static int measure_series(struct uc_sweep *s, struct series *e, struct uc_batch *b, unsigned round)
+static int measure_series(struct uc_sweep *s, struct uc_series *e, struct uc_batch *b, unsigned round)
 {
-    size_t order[256], n = 0, most = max_rounds(e->group);
+    size_t order[256], n = 0, most = uc_sweep_most(e->group);
 
     for (size_t k = 0; k < s->subjects && n < 256; k++)
         if (!e->out[k])
@@ -171,21 +146,21 @@ static int measure_series(struct uc_sweep *s, struct series *e, struct uc_batch 
     return 0;
 }
 
-static int values_of(const struct series *e, size_t subject, unsigned rounds, double *out)
+static int values_of(const struct uc_series *e, size_t subject, unsigned rounds, double *out)
 {
     int n = 0;
 
     for (unsigned r = 0; r < rounds; r++) {
-        float v = e->value[subject * max_rounds(e->group) + r];
+        float v = e->value[subject * uc_sweep_most(e->group) + r];
         if (!isnan(v))
             out[n++] = v;
     }
     return n;
 }
 
-static double middle(const struct series *e, size_t subject, unsigned rounds)
+static double middle(const struct uc_series *e, size_t subject, unsigned rounds)
 {
-    double v[MAX_ROUNDS];
+    double v[UC_MAX_ROUNDS];
     int n = values_of(e, subject, rounds, v);
 
     return n ? uc_median(v, (size_t)n) : NAN;
@@ -198,7 +173,7 @@ static void race(struct uc_sweep *s, enum uc_group g)
     double limit = rounds < 2 ? 2.5 : rounds < 4 ? 1.6 : rounds < 8 ? 1.35 : 1.25;
 
     for (size_t i = 0; i < s->n; i++) {
-        struct series *e = &s->series[i];
+        struct uc_series *e = &s->series[i];
         double best = INFINITY;
         if (e->group != g)
             continue;
@@ -250,6 +225,13 @@ static int round_pools(struct uc_sweep *s, enum uc_group g, struct uc_pools *fre
     return rc;
 }
 
+static void forget_round(struct uc_sweep *s, enum uc_group g)
+{
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; k < s->subjects && s->series[i].group == g; k++)
+            s->series[i].value[k * uc_sweep_most(g) + s->rounds[g]] = NAN;
+}
+
 static int measure_round(struct uc_sweep *s, enum uc_group g)
 {
     struct uc_pools fresh = {0}, *pools;
@@ -263,12 +245,14 @@ static int measure_round(struct uc_sweep *s, enum uc_group g)
     if (!rc)
         shuffle(order, n, &s->rng);
     for (size_t i = 0; i < n && !rc; i++) {
-        struct series *e = &s->series[order[i]];
+        struct uc_series *e = &s->series[order[i]];
         progress(s, g);
         rc = uc_batch_draw(&batch, e->place, pools, s->o.caches, s->o.weights, mix_of(s, e->place), &s->rng);
         if (!rc)
             rc = measure_series(s, e, &batch, s->rounds[g]);
     }
+    if (rc) /* broken off: the round never was */
+        forget_round(s, g);
     uc_clock_sample_core(s->o.clock);
     uc_batch_free(&batch);
     uc_pools_unmap(&fresh);
@@ -284,7 +268,7 @@ static enum uc_group next_group(const struct uc_sweep *s)
 
     for (int g = 0; g < UC_GROUPS; g++) {
         double share = s->o.group_share[g];
-        if (share <= 0 || s->rounds[g] >= max_rounds((enum uc_group)g))
+        if (share <= 0 || s->rounds[g] >= uc_sweep_most((enum uc_group)g))
             continue;
         double used = s->spent[g] / share;
         double round = s->rounds[g] ? s->spent[g] / s->rounds[g] : 0;
@@ -308,12 +292,33 @@ static bool has_places(const struct uc_sweep *s, enum uc_group g)
     return false;
 }
 
+/* Kept from time to time, for a kill that gives no notice; a failure costs only the journal. */
+static void keep_journal(const struct uc_sweep *s, double *saved)
+{
+    double now = uc_seconds();
+
+    if (!s->o.journal || now - *saved < 5)
+        return;
+    *saved = now;
+    uc_journal_save(s, s->o.journal);
+}
+
+static double total_spent(const struct uc_sweep *s)
+{
+    double sum = 0;
+
+    for (int g = 0; g < UC_GROUPS; g++)
+        sum += s->spent[g];
+    return sum;
+}
+
 int uc_sweep_run(struct uc_sweep *s)
 {
+    double saved = uc_seconds();
     enum uc_group g;
     int rc = 0;
 
-    s->started = uc_seconds();
+    s->started = uc_seconds() - total_spent(s); /* a resumed run has spent some already */
     for (int k = 0; k < UC_GROUPS; k++)
         if (!has_places(s, (enum uc_group)k))
             s->o.group_share[k] = 0;
@@ -325,15 +330,16 @@ int uc_sweep_run(struct uc_sweep *s)
             s->rounds[g]++;
             if (s->o.race)
                 race(s, g);
+            keep_journal(s, &saved);
         }
     }
     return rc;
 }
 
 /* How a round's values lie against each strategy's own middle: what the round did to all of them. */
-static void round_factors(const struct uc_sweep *s, const struct series *e, double *factor)
+static void round_factors(const struct uc_sweep *s, const struct uc_series *e, double *factor)
 {
-    unsigned rounds = s->rounds[e->group], most = max_rounds(e->group);
+    unsigned rounds = s->rounds[e->group], most = uc_sweep_most(e->group);
     double ratio[256], mid[256];
 
     for (size_t k = 0; k < s->subjects && k < 256; k++)
@@ -349,14 +355,14 @@ static void round_factors(const struct uc_sweep *s, const struct series *e, doub
     }
 }
 
-static void fill_cell(const struct uc_sweep *s, const struct series *e, size_t k, const double *factor,
+static void fill_cell(const struct uc_sweep *s, const struct uc_series *e, size_t k, const double *factor,
                       struct uc_cell *c)
 {
-    double v[MAX_ROUNDS], lo = INFINITY, hi = 0, ns = 1e9 / s->o.clock->tsc_hz;
+    double v[UC_MAX_ROUNDS], lo = INFINITY, hi = 0, ns = 1e9 / s->o.clock->tsc_hz;
     size_t n = 0;
 
     for (unsigned r = 0; r < s->rounds[e->group]; r++) {
-        float x = e->value[k * max_rounds(e->group) + r];
+        float x = e->value[k * uc_sweep_most(e->group) + r];
         if (isnan(x))
             continue;
         lo = fmin(lo, x);
@@ -375,13 +381,13 @@ static void fill_cell(const struct uc_sweep *s, const struct series *e, size_t k
 
 int uc_sweep_cells(const struct uc_sweep *s, struct uc_cells *out)
 {
-    double factor[MAX_ROUNDS];
+    double factor[UC_MAX_ROUNDS];
     int rc = 0;
 
     out->unit = UC_NS;
     out->has_interval = true;
     for (size_t i = 0; i < s->n && !rc; i++) {
-        const struct series *e = &s->series[i];
+        const struct uc_series *e = &s->series[i];
         round_factors(s, e, factor);
         for (size_t k = 0; k < s->subjects && !rc; k++) {
             struct uc_cell c = *e->place;
@@ -406,6 +412,5 @@ void uc_sweep_facts(const struct uc_sweep *s, struct uc_sweep_facts *f)
     for (size_t i = 0; i < s->n; i++)
         for (size_t k = 0; k < s->subjects; k++)
             f->pairs += serves(&s->subject[k], s->series[i].place);
-    for (int g = 0; g < UC_GROUPS; g++)
-        f->seconds += s->spent[g];
+    f->seconds = total_spent(s);
 }

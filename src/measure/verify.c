@@ -319,16 +319,25 @@ static bool right_at_guards(struct job *j, size_t n)
            copied_well(j, n, 0, src_last) && copied_well(j, n, dst_last, 0);
 }
 
-/* Every pair of alignments comes once in 4096 draws; the step is near 4096 times the golden ratio's
- * fraction, which spreads any few consecutive ones evenly. */
+/* Every pair of alignments comes once in 4096 draws. The step is odd, so that any 64 draws have
+ * every alignment of dst, and near 4096 times the golden ratio's fraction, which spreads those of
+ * src evenly. */
 static bool right_at_alignments(struct job *j, size_t n, unsigned draws)
 {
     for (; draws; draws--) {
         j->pair = (j->pair + 1597) % 4096;
-        if (!copied_well(j, n, MARGIN + j->pair / 64, MARGIN + j->pair % 64))
+        if (!copied_well(j, n, MARGIN + j->pair % 64, MARGIN + j->pair / 64))
             return false;
     }
     return true;
+}
+
+/* All alignments of dst where a copy is all head and tail, fewer where its time would tell. */
+static unsigned draws_of(size_t n)
+{
+    if (n <= 512)
+        return 64;
+    return n <= 65536 ? 8 : 1;
 }
 
 static bool right_at_size(struct job *j, size_t n)
@@ -337,11 +346,7 @@ static bool right_at_size(struct job *j, size_t n)
 
     if (n > MANY_PLACEMENTS)
         return copied_well(j, n, j->dst.length - n, j->src.length - n);
-    return right_at_guards(j, n) &&
-           right_at_alignments(j, n,
-                               n <= 512     ? 64
-                               : n <= 65536 ? 8
-                                            : 1) &&
+    return right_at_guards(j, n) && right_at_alignments(j, n, draws_of(n)) &&
            (n || called_well(j, &null));
 }
 

@@ -70,6 +70,10 @@ json_t *uc_json_size(size_t v, size_t absent);  /* null where v is absent */
 json_t *uc_cells_to_json(const struct uc_cells *cells);
 void uc_cells_from_json(const struct uc_node *n, struct uc_cells *cells);
 
+/* The member "entries" of a profile's root, into p->entry. */
+struct uc_profile;
+void uc_entries_from_json(const struct uc_node *root, struct uc_profile *p);
+
 /* SHA-256 of the compact dump of all keys but "digest" and "syscalls". 0 or -ENOMEM. */
 int uc_profile_digest(json_t *root, char hex[65]);
 

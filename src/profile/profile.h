@@ -76,8 +76,8 @@ char *uc_profile_to_json(const struct uc_profile *p);
 
 /* Reads JSON, or a generated header (then the JSON beside it is read: the same stem with .json).
  * 0; -EINVAL with why ("entries.copy.segments[2].max: not a number"); -ENOTSUP with why for a newer
- * format; or the errno of reading (-EFBIG above 16 MiB). why is "" where errno says it all. *p is
- * zeroed on failure. Unknown keys are ignored. */
+ * format; or the errno of reading (-EFBIG above 16 MiB). why is "" where errno says it all of path.
+ * *p is zeroed on failure. Unknown keys are ignored. */
 int uc_profile_read(const char *path, struct uc_profile *p, char *why, size_t why_cap);
 
 #define UC_STEM 96 /* enough for any stem */

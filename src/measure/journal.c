@@ -1,0 +1,134 @@
+#include "measure/journal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "measure/sweep_state.h"
+
+#define MAGIC "ucopy-tune journal 1\n"
+
+/* FNV-1a (Fowler, Noll and Vo) over all that the readings depend on: program, seed, places, subjects. */
+static uint64_t mix(uint64_t h, const void *p, size_t n)
+{
+    for (const unsigned char *b = p; n--; b++)
+        h = (h ^ *b) * 0x100000001B3u;
+    return h;
+}
+
+static uint64_t signature(const struct uc_sweep *s)
+{
+    uint64_t h = mix(0xCBF29CE484222325u, UC_VERSION, sizeof(UC_VERSION));
+
+    h = mix(h, &s->o.seed, sizeof(s->o.seed));
+    h = mix(h, s->o.weights->name, strlen(s->o.weights->name));
+    for (size_t i = 0; i < s->n; i++) {
+        const struct uc_cell *c = s->series[i].place;
+        size_t v[] = {c->size, c->size_hi, c->src_state, c->dst_state, c->consumer, c->mix, c->order, c->entry,
+                      (size_t)c->dst_align, (size_t)c->src_align, (size_t)c->page_distance, c->dst_end.kind,
+                      c->src_end.kind, s->series[i].group};
+        h = mix(h, v, sizeof(v));
+    }
+    for (size_t k = 0; k < s->subjects; k++) {
+        h = mix(h, s->subject[k].name, strlen(s->subject[k].name));
+        h = mix(h, &s->subject[k].form, sizeof(s->subject[k].form));
+    }
+    return h;
+}
+
+struct head {
+    char magic[24];
+    uint64_t signature;
+    uint64_t rng;
+    unsigned rounds[UC_GROUPS];
+    double spent[UC_GROUPS];
+    uint64_t readings, dropped, raced_out;
+};
+
+static size_t values_bytes(const struct uc_sweep *s, const struct uc_series *e)
+{
+    return s->subjects * uc_sweep_most(e->group) * sizeof(*e->value);
+}
+
+static size_t journal_bytes(const struct uc_sweep *s)
+{
+    size_t n = sizeof(struct head);
+
+    for (size_t i = 0; i < s->n; i++)
+        n += values_bytes(s, &s->series[i]) + s->subjects * sizeof(bool);
+    return n;
+}
+
+int uc_journal_save(const struct uc_sweep *s, const char *path)
+{
+    size_t bytes = journal_bytes(s);
+    struct head h = {.magic = MAGIC, .signature = signature(s), .rng = s->rng.state, .readings = s->readings,
+                     .dropped = s->dropped, .raced_out = s->raced_out};
+    char *text = malloc(bytes), *p = text;
+
+    if (!text)
+        return -ENOMEM;
+    memcpy(h.rounds, s->rounds, sizeof(h.rounds));
+    memcpy(h.spent, s->spent, sizeof(h.spent));
+    p = (char *)memcpy(p, &h, sizeof(h)) + sizeof(h);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct uc_series *e = &s->series[i];
+        p = (char *)memcpy(p, e->value, values_bytes(s, e)) + values_bytes(s, e);
+        p = (char *)memcpy(p, e->out, s->subjects * sizeof(bool)) + s->subjects * sizeof(bool);
+    }
+    int rc = uc_write_file(path, text, bytes);
+    free(text);
+    return rc;
+}
+
+static int check(const struct uc_sweep *s, const struct head *h, size_t bytes)
+{
+    if (bytes < sizeof(*h) || memcmp(h->magic, MAGIC, sizeof(MAGIC)) != 0)
+        return -EINVAL;
+    if (h->signature != signature(s))
+        return -ESTALE;
+    if (bytes != journal_bytes(s))
+        return -EINVAL;
+    for (int g = 0; g < UC_GROUPS; g++)
+        if (h->rounds[g] > uc_sweep_most((enum uc_group)g) || !(h->spent[g] >= 0))
+            return -EINVAL;
+    return 0;
+}
+
+/* A bool from disk is only ever 0 or 1 after this. */
+static void take_series(const struct uc_sweep *s, struct uc_series *e, const char **p)
+{
+    memcpy(e->value, *p, values_bytes(s, e));
+    *p += values_bytes(s, e);
+    for (size_t k = 0; k < s->subjects; k++)
+        e->out[k] = *(*p)++ != 0 || e->out[k];
+}
+
+int uc_journal_load(struct uc_sweep *s, const char *path)
+{
+    struct head h = {0};
+    char *text;
+    size_t bytes;
+    int rc = uc_read_file(path, (size_t)1 << 30, &text, &bytes);
+
+    if (rc)
+        return rc;
+    memcpy(&h, text, bytes < sizeof(h) ? bytes : sizeof(h));
+    rc = check(s, &h, bytes);
+    if (!rc) {
+        const char *p = text + sizeof(h);
+        for (size_t i = 0; i < s->n; i++)
+            take_series(s, &s->series[i], &p);
+        memcpy(s->rounds, h.rounds, sizeof(h.rounds));
+        memcpy(s->spent, h.spent, sizeof(h.spent));
+        s->rng.state = h.rng;
+        s->readings = h.readings;
+        s->dropped = h.dropped;
+        s->raced_out = h.raced_out;
+    }
+    free(text);
+    return rc;
+}

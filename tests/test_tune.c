@@ -1,0 +1,257 @@
+/* The main job from end to end, by the built program, with the smallest budget: files, exit codes, interruption.
+ * What it decides is not looked at here: that is test_fit's, on tables. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <glob.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "strategies/registry.h"
+
+#define TUNE "\"$UCOPY_TUNE\" tune --quick --budget 1s "
+
+static char dir[64];
+
+static int make_dir(void **state)
+{
+    strcpy(dir, "/tmp/ucopy-tune-test-XXXXXX");
+    return !getenv("UCOPY_TUNE") || !mkdtemp(dir);
+}
+
+static int sh(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* A shell command in the test's folder; its exit code, or 128 and the signal. */
+static int sh(const char *fmt, ...)
+{
+    char command[1024], whole[1200];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(command, sizeof(command), fmt, ap);
+    va_end(ap);
+    snprintf(whole, sizeof(whole), "cd %s && { %s ; } >out 2>err", dir, command);
+    int status = system(whole);
+    if (status) { /* said here, since most callers want 0 */
+        snprintf(whole, sizeof(whole), "sed 's/^/# /' %s/err", dir);
+        if (system(whole))
+            puts("# no stderr");
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int remove_dir(void **state)
+{
+    char command[100];
+    snprintf(command, sizeof(command), "rm -rf %s", dir);
+    return system(command);
+}
+
+static char *slurp(const char *name)
+{
+    char path[200], *text;
+
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    assert_int_equal(uc_read_file(path, 1 << 24, &text, NULL), 0);
+    return text;
+}
+
+static void assert_holds(const char *name, const char *words)
+{
+    char *text = slurp(name);
+
+    if (!strstr(text, words))
+        fail_msg("%s lacks \"%s\":\n%s", name, words, text);
+    free(text);
+}
+
+static size_t lines(const char *name)
+{
+    char *text = slurp(name);
+    size_t n = 0;
+
+    for (char *p = text; *p; p++)
+        n += *p == '\n';
+    free(text);
+    return n;
+}
+
+/* The one file of the folder that ends so, without its folder; NULL where there is none. */
+static char *only(const char *end)
+{
+    char pattern[200];
+    glob_t g;
+
+    snprintf(pattern, sizeof(pattern), "%s/*%s", dir, end);
+    char *found = glob(pattern, 0, NULL, &g) ? NULL : strdup(strrchr(g.gl_pathv[0], '/') + 1);
+    if (found)
+        assert_int_equal(g.gl_pathc, 1);
+    globfree(&g);
+    return found;
+}
+
+static void files_are_whole(bool kernel)
+{
+    char *header = only(".h"), *json = only(".json"), path[300];
+
+    assert_non_null(header);
+    assert_non_null(json);
+    snprintf(path, sizeof(path), "%s/%s", dir, json);
+    json_error_t e;
+    json_t *p = json_load_file(path, 0, &e);
+    assert_non_null(p);
+    assert_true(json_is_true(json_object_get(p, "complete")));
+    assert_string_equal(json_string_value(json_object_get(p, "environment")), kernel ? "kernel" : "user");
+    assert_true(json_object_size(json_object_get(p, "strategies")) > 0);
+    json_decref(p);
+    assert_holds(header, "SPDX-License-Identifier: 0BSD");
+    /* a header that is committed is what emit makes of its profile */
+    assert_int_equal(sh("\"$UCOPY_TUNE\" emit %s --format c >emitted && cmp emitted %s", json, header), 0);
+    if (system("cc --version >/dev/null 2>&1") == 0)
+        assert_int_equal(sh("cc -Wall -Wextra -Wpedantic -Wconversion -Wundef -Werror %s -c -x c %s -o made.o",
+                            kernel ? "-nostdinc -ffreestanding -mgeneral-regs-only" : "", header), 0);
+    assert_null(only(".XXXXXX"));
+    free(header);
+    free(json);
+}
+
+static void tune_writes_header_and_profile(void **state)
+{
+    assert_int_equal(sh(TUNE "--core 0"), 0);
+    assert_holds("out", "\ncopy (dst used soon)");
+    assert_holds("out", "\nnocache (dst not used)");
+    assert_holds("out", "\nRegret on fresh readings");
+    assert_holds("out", "\nGain over glibc");
+    assert_holds("out", "\nWrote ./");
+    files_are_whole(false);
+    assert_null(only(".journal"));
+    /* again, in the same folder: what stands is left alone byte by byte, what changes is said */
+    assert_int_equal(sh("mkdir before && cp *.h *.json before && " TUNE "&& cp out said"), 0);
+    char *said = slurp("said");
+    bool stands = strstr(said, "stands; the files are left as they are") != NULL;
+    bool same = sh("for f in *.h *.json; do cmp -s $f before/$f || exit 1; done") == 0;
+    assert_int_equal(stands, same);
+    assert_true(stands || strstr(said, "changed: "));
+    free(said);
+    assert_int_equal(sh("rm -r before; \"$UCOPY_TUNE\" tune --quick --budget 1s --renew && cp out said"), 0);
+    assert_holds("said", "\nWrote ./");
+}
+
+static void kernel_without_a_compiler(void **state)
+{
+    assert_int_equal(sh("CC=/nowhere/cc " TUNE "--environment kernel"), 0);
+    assert_holds("err", "warning: no compiler ('/nowhere/cc' cannot be run)");
+    assert_int_equal(lines("err"), 1);
+    files_are_whole(true);
+    char *name = only(".json"), path[300];
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    json_t *p = json_load_file(path, 0, NULL);
+    const char *strategy;
+    json_t *hash;
+    json_object_foreach(json_object_get(p, "strategies"), strategy, hash)
+        assert_true(ucopy_find(strategy)->environments & UCOPY_KERNEL);
+    json_decref(p);
+    free(name);
+}
+
+/* Interrupted: exit code of the signal, one line, no header and no profile; then taken up again. */
+static void interruption_loses_nothing(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *sig = i ? "TERM" : "INT";
+        assert_int_equal(sh("rm -f .*.journal; \"$UCOPY_TUNE\" --quick --budget 600s & p=$!; "
+                            "for i in $(seq 300); do sleep 0.1; [ -e .*.journal ] && break; done; kill -%s $p; wait $p", sig),
+                         i ? 143 : 130);
+        assert_int_equal(lines("err"), 1);
+        assert_holds("err", "interrupted: the readings so far are kept in ./.");
+        assert_null(only(".h"));
+        assert_null(only(".json"));
+    }
+    assert_int_equal(sh(TUNE "--resume"), 0);
+    assert_int_equal(lines("err"), 0);
+    files_are_whole(false);
+}
+
+static void refusals_are_one_line(void **state)
+{
+    static const struct {
+        const char *command, *words;
+        int code;
+    } row[] = {
+        {TUNE "--core 1023", "--core 1023: not among the CPUs that this process may use (", 2},
+        {TUNE "--core x", "--core", 2},
+        {TUNE "-o nowhere", "cannot write into nowhere: ", 3},
+        {TUNE "--prior nowhere.json", "--prior nowhere.json: ", 2},
+        {"echo no >p.json; " TUNE "--prior p.json", "--prior p.json: ", 2},
+        {"\"$UCOPY_TUNE\" bench no_such_strategy", "unknown strategy 'no_such_strategy' (known: ", 2},
+        {"\"$UCOPY_TUNE\" bench libc --size 3x", "--size: '3x'", 2},
+        {"\"$UCOPY_TUNE\" bench libc --size 1T", "--size: '1T'", 2},
+        {"\"$UCOPY_TUNE\" bench libc --state hot", "unknown", 2},
+        {"\"$UCOPY_TUNE\" bench avx512_loop_x4 --disable-isa avx512bw", "is not usable here: ", 3},
+    };
+
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        int code = sh("%s", row[i].command);
+        char *err = slurp("err");
+        if (code != row[i].code || lines("err") != 1 || !strstr(err, row[i].words))
+            fail_msg("%s: exit code %d (expected %d), stderr:\n%s", row[i].command, code, row[i].code, err);
+        free(err);
+        assert_int_equal(lines("out"), 0);
+    }
+}
+
+static void a_foreign_topology_is_not_tuned(void **state)
+{
+    const char *data = getenv("UCOPY_TEST_DATA");
+    char path[400];
+
+    snprintf(path, sizeof(path), "%s/topology/16amd64-8n2c-cpusets.xml", data ? data : "/nowhere");
+    if (access(path, R_OK))
+        skip();
+    assert_int_equal(sh("HWLOC_XMLFILE=%s " TUNE, path), 3);
+    assert_int_equal(lines("err"), 1);
+    assert_holds("err", "is not this machine's");
+}
+
+static void bench_prints_the_difference(void **state)
+{
+    assert_int_equal(sh("\"$UCOPY_TUNE\" bench libc byte_loop --size 64,1k --budget 50ms"), 0);
+    assert_holds("out", "difference     per cent");
+    assert_int_equal(sh("\"$UCOPY_TUNE\" bench libc unrolled rep_movsb --size 1-3 --budget 50ms --format csv && "
+                        "cp out cells.csv && \"$UCOPY_TUNE\" fit cells.csv"), 0);
+    char *csv = slurp("cells.csv");
+    assert_int_equal(strncmp(csv, "strategy,", 9), 0);
+    free(csv);
+    assert_int_equal(lines("cells.csv"), 10);
+}
+
+/* On one CPU, without a topology to read, and with few files. */
+static void hostile_boxes_are_served(void **state)
+{
+    assert_int_equal(sh("taskset -c 0 \"$UCOPY_TUNE\" bench libc --size 64 --budget 50ms"), 0);
+    assert_int_equal(sh("mkdir -p empty; HWLOC_FSROOT=$PWD/empty \"$UCOPY_TUNE\" bench libc --size 64 --budget 50ms"), 0);
+    assert_int_equal(sh("ulimit -n 16; \"$UCOPY_TUNE\" bench libc --size 64 --budget 50ms --events perf::CYCLES"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(tune_writes_header_and_profile, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(kernel_without_a_compiler, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(interruption_loses_nothing, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(refusals_are_one_line, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_foreign_topology_is_not_tuned, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(bench_prints_the_difference, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(hostile_boxes_are_served, make_dir, remove_dir),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
