@@ -1,4 +1,4 @@
-/* Pairs to 32, folds by ymm to 128, four zmm moves to 256: fewer and wider stores than
+/* Pairs to 32, folds by ymm to 128, eight ymm moves to 256: fewer and wider stores than
  * short_half_avx512_256 from 33 to 128. Wins where such sizes are read at once; loses a test elsewhere. */
 UCOPY_LEAF void *ucopy_short_half_ymm_avx512_256(void *dst, const void *src, ucopy_size n)
 {
@@ -14,7 +14,7 @@ UCOPY_LEAF void *ucopy_short_half_ymm_avx512_256(void *dst, const void *src, uco
     } else if (n <= 128) {
         ucopy_fold_32_128_avx512(dst, src, n);
     } else {
-        ucopy_quad_128_256_avx512(dst, src, n);
+        ucopy_oct_128_256_avx512(dst, src, n);
     }
     return dst;
 }

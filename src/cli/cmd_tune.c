@@ -62,13 +62,19 @@ static int set_paths(struct uc_tune *t)
 
 static int run(struct uc_tune *t)
 {
-    static int (*const stage[])(struct uc_tune *) = {
-        uc_tune_read_prior, uc_tune_check,   uc_tune_measure, uc_tune_choose,
-        uc_tune_apply_prior, uc_tune_compose, uc_tune_prove,  uc_tune_write};
+    static const struct {
+        const char *name;
+        int (*run)(struct uc_tune *);
+    } stage[] = {{"prior", uc_tune_read_prior},  {"check", uc_tune_check},     {"measure", uc_tune_measure},
+                 {"choose", uc_tune_choose},     {"apply prior", uc_tune_apply_prior}, {"compose", uc_tune_compose},
+                 {"prove", uc_tune_prove},       {"write", uc_tune_write}};
     int rc = 0;
 
-    for (size_t i = 0; i < sizeof(stage) / sizeof(stage[0]) && !rc; i++)
-        rc = stage[i](t);
+    for (size_t i = 0; i < sizeof(stage) / sizeof(stage[0]) && !rc; i++) {
+        double begun = uc_seconds();
+        rc = stage[i].run(t);
+        uc_detail("%s: %.1f s", stage[i].name, uc_seconds() - begun);
+    }
     uc_progress_end();
     if (rc)
         return rc;

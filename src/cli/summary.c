@@ -112,16 +112,30 @@ static void print_gains(const struct uc_tune *t)
                     print_gain_line(t, (enum uc_form)form, (enum uc_consumer)k, (enum uc_mix)mix, (enum uc_entry)e);
 }
 
+#define MOST_NOTES 6
+
+static bool in_ladder(const struct uc_ladder *l, const char *strategy)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (!strcmp(l->segment[i].strategy, strategy))
+            return true;
+    return false;
+}
+
+/* What kept a fast strategy out, and sizes at which a chosen one falls out of line; the profile has them all. */
 static void print_notes(const struct uc_tune *t)
 {
     for (int e = 0; e < UC_ENTRY_COUNT; e++) {
         const struct uc_profile_entry *p = &t->profile.entry[e];
-        for (size_t i = 0; i < p->barred_n; i++)
+        for (size_t i = 0; i < p->barred_n && i < MOST_NOTES; i++)
             printf("  barred from %s, %zu to %zu: %s (%s)\n", uc_entry_name[e], p->barred[i].from, p->barred[i].to,
                    p->barred[i].strategy, p->barred[i].why);
-        for (size_t i = 0; i < p->anomaly_n && i < 6; i++)
-            printf("  out of line: %s at %zu bytes, %.2f times its neighbours\n", p->anomaly[i].strategy,
-                   p->anomaly[i].size, p->anomaly[i].ratio);
+        if (p->barred_n > MOST_NOTES)
+            printf("  barred from %s: %zu more, in the profile\n", uc_entry_name[e], p->barred_n - MOST_NOTES);
+        for (size_t i = 0; i < p->anomaly_n; i++)
+            if (in_ladder(&p->ladder, p->anomaly[i].strategy))
+                printf("  out of line: %s at %zu bytes, %.2f times its neighbours\n", p->anomaly[i].strategy,
+                       p->anomaly[i].size, p->anomaly[i].ratio);
     }
 }
 

@@ -165,7 +165,7 @@ static int choose_ladder(struct uc_tune *t)
         which[n++] = i;
     }
     if (n > 1)
-        rc = time_tries(t, u, n, 0.05 * t->budget, 0.66, &best);
+        rc = time_tries(t, u, n, 0.035 * t->budget, 0.66, &best);
     entry->ladder = r->ladder[n ? which[best] : 0];
     for (size_t i = 0; i < n; i++)
         uc_built_unload(&b[i]);
@@ -215,8 +215,8 @@ static size_t inline_tries(const struct uc_tune *t, bool wide, struct inline_try
     for (size_t i = 0; i < t->strategies; i++) {
         const struct ucopy_strategy *s = t->strategy[i];
         bool vector = s->isa & ~(uint32_t)UCOPY_ISA_SSE2;
-        if (!(s->flags & UCOPY_DISPATCH) || (!wide && vector))
-            continue;
+        if (!(s->flags & UCOPY_DISPATCH) || s->max < 64 || (!wide && vector))
+            continue; /* those that end below 64 have no cells to compare on */
         out[n].s = s;
         out[n++].cost = inline_cost(t, s->name);
     }
@@ -230,7 +230,7 @@ static int choose_inline(struct uc_tune *t, bool wide, double done)
     struct uc_profile_entry *entry = &t->profile.entry[UC_COPY];
     struct uc_inline_part *part = wide ? &entry->inline_wide : &entry->inline_baseline;
     struct inline_try try[UC_MAX_SUBJECTS];
-    size_t tries = inline_tries(t, wide, try), n = 0, best = 0, most = wide ? 6 : 4;
+    size_t tries = inline_tries(t, wide, try), n = 0, best = 0, most = wide ? 8 : 5;
     struct uc_built b[MAX_TRIES] = {0};
     struct uc_subject u[MAX_TRIES];
     struct uc_inline_part parts[MAX_TRIES] = {0};
@@ -249,7 +249,7 @@ static int choose_inline(struct uc_tune *t, bool wide, double done)
         n++;
     }
     if (n > 1)
-        rc = time_tries(t, u, n, 0.05 * t->budget, done, &best);
+        rc = time_tries(t, u, n, 0.035 * t->budget, done, &best);
     *part = parts[best];
     for (size_t i = 0; i < n; i++)
         uc_built_unload(&b[i]);

@@ -123,6 +123,12 @@ int uc_tune_sweep(struct uc_tune *t, const struct uc_plan *plan, const struct uc
         rc = uc_sweep_cells(s, cells);
     if (!rc && facts)
         uc_sweep_facts(s, facts);
+    for (int g = 0; g < UC_GROUPS && s && !rc; g++) {
+        struct uc_sweep_facts f;
+        uc_sweep_facts(s, &f);
+        if (f.rounds[g])
+            uc_detail("%s, %s: %u rounds in %.2f s", so->what, uc_group_name[g], f.rounds[g], f.seconds[g]);
+    }
     uc_sweep_free(s);
     return rc ? sweep_failed(t, rc) : 0;
 }
@@ -134,7 +140,7 @@ static int measure_self(struct uc_tune *t)
     struct uc_subject two[2];
     struct uc_plan plan = {0};
     struct uc_cells cells = {0};
-    struct uc_sweep_options so = uc_tune_sweep_options(t, "the method against itself", 0.012 * t->budget, 0.02, 0.03);
+    struct uc_sweep_options so = uc_tune_sweep_options(t, "the method against itself", 0.012 * t->budget, 0.04, 0.05);
     int rc = 0;
 
     so.group_share[UC_SMALL] = 1;
@@ -190,9 +196,9 @@ int uc_tune_measure(struct uc_tune *t)
 {
     struct uc_subject *subject = malloc(UC_MAX_SUBJECTS * sizeof(*subject));
     struct uc_sweep_options so =
-        uc_tune_sweep_options(t, "measuring", 0.62 * t->budget, 0.03, 0.66);
-    static const double share[UC_GROUPS] = {[UC_SMALL] = .38, [UC_BANDS] = .20, [UC_MIDDLE] = .08,
-                                            [UC_LARGE] = .14, [UC_EVICTS] = .15, [UC_PROBES] = .05};
+        uc_tune_sweep_options(t, "measuring", 0.58 * t->budget, 0.05, 0.66);
+    static const double share[UC_GROUPS] = {[UC_SMALL] = .32, [UC_BANDS] = .20, [UC_MIDDLE] = .06,
+                                            [UC_LARGE] = .20, [UC_EVICTS] = .17, [UC_PROBES] = .05};
     int rc = subject ? measure_self(t) : UC_EXIT_MACHINE;
 
     memcpy(so.group_share, share, sizeof(share));

@@ -19,10 +19,10 @@ static int add_size(struct uc_plan *p, size_t n)
     return 0;
 }
 
-/* Steps an octave of the geometric grid above 256. */
+/* Steps an octave of the geometric grid above 256: fewer where a reading takes milliseconds. */
 static size_t steps(size_t octave, bool quick)
 {
-    size_t n = octave < 4096 ? 8 : octave < 64 * 1024 ? 4 : 2;
+    size_t n = octave < 4096 ? 8 : octave < 64 * 1024 ? 4 : octave < 8 * 1024 * 1024 ? 2 : 1;
     return quick && n > 2 ? n / 2 : n;
 }
 
@@ -100,6 +100,14 @@ static int add_copy_places(struct uc_plan *p, const struct uc_plan_options *o, s
     return rc;
 }
 
+/* Can a src of n bytes lie in that cache at all? */
+static bool holds(const struct uc_caches *c, int state, size_t n)
+{
+    size_t l2 = c->l2.bytes ? c->l2.bytes : 256 * 1024;
+
+    return state == UC_L2 ? n <= l2 / 2 : state == UC_L3 ? !c->l3.bytes || n <= c->l3.bytes / 2 : true;
+}
+
 /* nocache differs from copy where the caches are at stake: from one line on, two sizes an octave. */
 static int add_nocache_places(struct uc_plan *p, const struct uc_plan_options *o, size_t n)
 {
@@ -114,7 +122,7 @@ static int add_nocache_places(struct uc_plan *p, const struct uc_plan_options *o
     if (!n)
         wanted = true;
     for (int s = UC_L1; wanted && s <= UC_MEMORY && !rc; s++)
-        if (o->weights->nocache_src[s] > 0 && (!o->quick || s == UC_L2))
+        if (o->weights->nocache_src[s] > 0 && (!o->quick || s == UC_L2 || n > 1024 * 1024) && holds(o->caches, s, n))
             rc = add(p, n, (enum uc_state)s, UC_MEMORY, UC_EVICT, n > 1024 * 1024 ? UC_LARGE : UC_EVICTS);
     return rc;
 }

@@ -14,7 +14,7 @@ volatile sig_atomic_t uc_interrupted;
 
 unsigned uc_sweep_most(enum uc_group g)
 {
-    return g == UC_LARGE || g == UC_EVICTS || g == UC_PROBES ? 24 : UC_MAX_ROUNDS;
+    return g == UC_SMALL ? 48 : g == UC_LARGE || g == UC_EVICTS || g == UC_PROBES ? 24 : UC_MAX_ROUNDS;
 }
 
 static bool serves(const struct uc_subject *u, const struct uc_cell *p)
@@ -23,6 +23,11 @@ static bool serves(const struct uc_subject *u, const struct uc_cell *p)
         return false;
     /* the reference is checked against, not raced */
     if (u->role == UCOPY_REFERENCE)
+        return false;
+    /* inlining is a question of short copies at hand, not of worst cases and far states */
+    if (u->form == UC_INLINE && (p->entry != UC_COPY || p->page_distance >= 0 || p->dst_align >= 0 ||
+                                 p->src_end.kind != UC_END_DRAWN || p->dst_end.kind != UC_END_DRAWN ||
+                                 p->src_state == UC_L2 || p->src_state == UC_L3 || p->src_state == UC_MEMORY))
         return false;
     if (p->mix != UC_FIXED)
         return u->min == 0 && u->max >= p->size_hi;
@@ -140,8 +145,8 @@ static int measure_series(struct uc_sweep *s, struct uc_series *e, struct uc_bat
             if (!isnan(t) && (isnan(*v) || t < *v))
                 *v = (float)t;
         }
-        if (e->place->size >= 4 * 1024 * 1024)
-            break; /* milliseconds each: one reading a round is its own repeat */
+        if (e->group == UC_EVICTS || (e->group == UC_LARGE && round))
+            break; /* milliseconds each: later rounds are their repeats */
     }
     return 0;
 }
@@ -170,7 +175,8 @@ static double middle(const struct uc_series *e, size_t subject, unsigned rounds)
 static void race(struct uc_sweep *s, enum uc_group g)
 {
     unsigned rounds = s->rounds[g];
-    double limit = rounds < 2 ? 2.5 : rounds < 4 ? 1.6 : rounds < 8 ? 1.35 : 1.25;
+    bool dear = g == UC_LARGE || g == UC_EVICTS;
+    double limit = rounds < 2 ? (dear ? 1.8 : 2.5) : rounds < 4 ? (dear ? 1.4 : 1.6) : rounds < 8 ? 1.35 : 1.25;
 
     for (size_t i = 0; i < s->n; i++) {
         struct uc_series *e = &s->series[i];
@@ -275,7 +281,7 @@ static enum uc_group next_group(const struct uc_sweep *s)
         if (s->rounds[g] >= 2 && elapsed + round > s->o.seconds)
             continue;
         if (s->rounds[g] < 2)
-            used = -1 + s->rounds[g];
+            used = (double)s->rounds[g] - 2; /* before all that have two */
         if (used < behind) {
             behind = used;
             best = (enum uc_group)g;
@@ -355,10 +361,19 @@ static void round_factors(const struct uc_sweep *s, const struct uc_series *e, d
     }
 }
 
+/* Where a round takes each reading once, two rounds make a value: the lesser, as within a round elsewhere. */
+static size_t lesser_of_pairs(double *v, size_t n)
+{
+    for (size_t i = 0; i + 1 < n; i += 2)
+        v[i / 2] = fmin(v[i], v[i + 1]);
+    return n / 2;
+}
+
 static void fill_cell(const struct uc_sweep *s, const struct uc_series *e, size_t k, const double *factor,
                       struct uc_cell *c)
 {
     double v[UC_MAX_ROUNDS], lo = INFINITY, hi = 0, ns = 1e9 / s->o.clock->tsc_hz;
+    bool dear = e->group == UC_LARGE || e->group == UC_EVICTS;
     size_t n = 0;
 
     for (unsigned r = 0; r < s->rounds[e->group]; r++) {
@@ -372,6 +387,8 @@ static void fill_cell(const struct uc_sweep *s, const struct uc_series *e, size_
     c->n = (unsigned)n;
     if (!n)
         return;
+    if (dear && n >= 6)
+        n = lesser_of_pairs(v, n);
     struct uc_interval m = uc_median_interval(v, n, 0.95);
     c->cost = m.mid * ns;
     c->lo = m.lo * ns;
@@ -412,5 +429,5 @@ void uc_sweep_facts(const struct uc_sweep *s, struct uc_sweep_facts *f)
     for (size_t i = 0; i < s->n; i++)
         for (size_t k = 0; k < s->subjects; k++)
             f->pairs += serves(&s->subject[k], s->series[i].place);
-    f->seconds = total_spent(s);
+    memcpy(f->seconds, s->spent, sizeof(f->seconds));
 }

@@ -45,7 +45,7 @@ struct uc_sweep_facts {
     unsigned rounds[UC_GROUPS];
     unsigned long readings, dropped; /* batches timed; dropped by rule */
     size_t pairs, raced_out;         /* place x subject; out before the end */
-    double seconds;
+    double seconds[UC_GROUPS];
 };
 void uc_sweep_facts(const struct uc_sweep *s, struct uc_sweep_facts *f);
 

@@ -1,0 +1,61 @@
+/* As moves_free_gpr.h, with registers 16 and up. */
+/* 0 to 64. */
+UCOPY_LEAF void ucopy_free_0_64(void *d, const void *s, ucopy_size n)
+{
+    char scratch[128];
+    ucopy_size a, b, h;
+    void *p, *q;
+
+    __asm__ volatile("test %[n], %[n]\n\t"
+                     "mov %[s], %[p]\n\t"
+                     "cmovz %[in], %[p]\n\t"
+                     "mov %[d], %[q]\n\t"
+                     "cmovz %[out], %[q]\n\t"
+                     "mov %k[n], %k[h]\n\t"
+                     "shr $1, %k[h]\n\t"
+                     "movzbl (%[p]), %k[a]\n\t"
+                     "movzbl (%[p],%[h]), %k[b]\n\t"
+                     "movb %b[a], (%[q])\n\t"
+                     "movzbl -1(%[p],%[n]), %k[a]\n\t"
+                     "movb %b[b], (%[q],%[h])\n\t"
+                     "movb %b[a], -1(%[q],%[n])\n\t"
+                     "cmp $4, %[n]\n\t"
+                     "mov %[s], %[p]\n\t"
+                     "cmovb %[in], %[p]\n\t"
+                     "mov %[d], %[q]\n\t"
+                     "cmovb %[out], %[q]\n\t"
+                     "mov (%[p]), %k[a]\n\t"
+                     "mov -4(%[p],%[n]), %k[b]\n\t"
+                     "mov %k[a], (%[q])\n\t"
+                     "mov %k[b], -4(%[q],%[n])\n\t"
+                     "cmp $8, %[n]\n\t"
+                     "mov %[s], %[p]\n\t"
+                     "cmovb %[in], %[p]\n\t"
+                     "mov %[d], %[q]\n\t"
+                     "cmovb %[out], %[q]\n\t"
+                     "mov (%[p]), %[a]\n\t"
+                     "mov -8(%[p],%[n]), %[b]\n\t"
+                     "mov %[a], (%[q])\n\t"
+                     "mov %[b], -8(%[q],%[n])\n\t"
+                     "cmp $16, %[n]\n\t"
+                     "mov %[s], %[p]\n\t"
+                     "cmovb %[in], %[p]\n\t"
+                     "mov %[d], %[q]\n\t"
+                     "cmovb %[out], %[q]\n\t"
+                     "vmovdqu64 (%[p]), %%xmm16\n\t"
+                     "vmovdqu64 -16(%[p],%[n]), %%xmm17\n\t"
+                     "vmovdqu64 %%xmm16, (%[q])\n\t"
+                     "vmovdqu64 %%xmm17, -16(%[q],%[n])\n\t"
+                     "cmp $32, %[n]\n\t"
+                     "mov %[s], %[p]\n\t"
+                     "cmovb %[in], %[p]\n\t"
+                     "mov %[d], %[q]\n\t"
+                     "cmovb %[out], %[q]\n\t"
+                     "vmovdqu64 (%[p]), %%ymm18\n\t"
+                     "vmovdqu64 -32(%[p],%[n]), %%ymm19\n\t"
+                     "vmovdqu64 %%ymm18, (%[q])\n\t"
+                     "vmovdqu64 %%ymm19, -32(%[q],%[n])"
+                     : [a] "=&q"(a), [b] "=&q"(b), [h] "=&r"(h), [p] "=&r"(p), [q] "=&r"(q), "=m"(scratch)
+                     : [d] "r"(d), [s] "r"(s), [n] "r"(n), [in] "r"(scratch + 32), [out] "r"(scratch + 96)
+                     : "xmm16", "xmm17", "xmm18", "xmm19", "cc", "memory");
+}
