@@ -1,4 +1,4 @@
-/* Two octaves a test, xmm to 64, ymm to 256. Wins over short_fold_avx512_256 where 64-byte stores split
+/* Two octaves a test, xmm to 64, ymm to 256. Wins over short_fold_avx512_512 where 64-byte stores split
  * lines; loses on repeated sizes by its extra moves. */
 UCOPY_LEAF void *ucopy_short_fold_ymm_avx512_256(void *dst, const void *src, ucopy_size n)
 {

@@ -1,4 +1,5 @@
-/* As short_half_avx512_256, with eight zmm moves to 512. Wins and loses as that does. */
+/* Folds above 16 by registers 16 and up, pairs below, which a reader of dst does not wait for. Serves to 512.
+ * Wins where sizes mix and dst is read at once; loses on repeated sizes by its extra moves. */
 UCOPY_LEAF void *ucopy_short_half_avx512_512(void *dst, const void *src, ucopy_size n)
 {
     if (n <= 16) {

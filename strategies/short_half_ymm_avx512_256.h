@@ -1,5 +1,5 @@
 /* Pairs to 32, folds by ymm to 128, eight ymm moves to 256: fewer and wider stores than
- * short_half_avx512_256 from 33 to 128. Wins where such sizes are read at once; loses a test elsewhere. */
+ * short_half_avx512_512 from 33 to 128. Wins where such sizes are read at once; loses a test elsewhere. */
 UCOPY_LEAF void *ucopy_short_half_ymm_avx512_256(void *dst, const void *src, ucopy_size n)
 {
     if (n <= 16) {

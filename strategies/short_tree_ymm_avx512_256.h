@@ -1,5 +1,5 @@
 /* Overlapping head and tail moves to 256 by ymm from 33 on, one test an octave, short sizes first. Wins
- * over short_tree_avx512_256 where 64-byte stores split lines; loses where sizes mix. */
+ * over short_tree_avx512_512 where 64-byte stores split lines; loses where sizes mix. */
 UCOPY_LEAF void *ucopy_short_tree_ymm_avx512_256(void *dst, const void *src, ucopy_size n)
 {
     if (n <= 16) {

@@ -290,9 +290,9 @@ static void what_cannot_be_embedded_is_refused(void **state)
     p->environment = UCOPY_KERNEL;
     assert_refused(p, "strategy 'sse2_loop_x4' does not serve the profile's environment");
     p->environment = UCOPY_USER;
-    snprintf(p->entry[UC_COPY].inline_baseline.strategy, UC_NAME, "short_fold_avx2_128");
+    snprintf(p->entry[UC_COPY].inline_baseline.strategy, UC_NAME, "short_fold_avx2_256");
     assert_refused(p,
-                   "strategy 'short_fold_avx2_128' needs more than SSE2, too much for the inline "
+                   "strategy 'short_fold_avx2_256' needs more than SSE2, too much for the inline "
                    "baseline");
     made_up_free(p);
     p = made_up_profile(UCOPY_USER, "");

@@ -80,7 +80,7 @@ static struct uc_profile *full_profile(size_t cells)
     s->margin = s->margin_lo = s->margin_hi = NAN;
     e->ladder.loss = 0.0123456;
     e->inline_baseline = (struct uc_inline_part){"unrolled", 64, 0.8};
-    e->inline_wide = (struct uc_inline_part){"short_fold_avx512_256", 64, 0.7};
+    e->inline_wide = (struct uc_inline_part){"short_fold_avx512_512", 64, 0.7};
     e->barred[0] = (struct uc_barred){"rep_movsb", 64, SIZE_MAX, 3.4567891, "worst distance"};
     e->barred_n = 1;
     e->anomaly[0] = (struct uc_anomaly){"unrolled", 4032, 3.1};
@@ -187,7 +187,7 @@ static void what_was_written_is_read(void **state)
     assert_false(e->ladder.segment[2].bracketed);
     assert_string_equal(e->ladder.segment[2].runner_up, "");
     assert_int_equal(e->ladder.segment[2].measured_to, 64 << 20);
-    assert_string_equal(e->inline_wide.strategy, "short_fold_avx512_256");
+    assert_string_equal(e->inline_wide.strategy, "short_fold_avx512_512");
     assert_int_equal(e->inline_baseline.max, 64);
     assert_true(e->barred[0].to == SIZE_MAX);
     assert_int_equal(e->anomaly[0].size, 4032);

@@ -118,7 +118,8 @@ static double score(const struct uc_tune *t, const struct uc_cells *cells, const
 }
 
 /* Times the tries side by side and returns the index of the best; ties within half a per cent go to the first. */
-static int time_tries(struct uc_tune *t, const struct uc_subject *u, size_t n, double seconds, double done, size_t *best)
+static int time_tries(struct uc_tune *t, const struct uc_subject *u, size_t n, double seconds, double done, double *cost,
+                      size_t *best)
 {
     struct uc_plan plan;
     struct uc_cells cells = {0};
@@ -133,7 +134,7 @@ static int time_tries(struct uc_tune *t, const struct uc_subject *u, size_t n, d
         rc = uc_tune_sweep(t, &plan, u, n, &so, &cells, NULL);
     *best = 0;
     for (size_t i = 0; i < n && !rc; i++) {
-        double s = score(t, &cells, &u[i]);
+        double s = cost[i] = score(t, &cells, &u[i]);
         uc_detail("whole: %s costs %.4f", u[i].name, s);
         if (s < least * (i ? 0.995 : 1)) {
             least = s;
@@ -145,28 +146,106 @@ static int time_tries(struct uc_tune *t, const struct uc_subject *u, size_t n, d
     return rc;
 }
 
-/* The three best ladders, called. */
-static int choose_ladder(struct uc_tune *t)
+struct dispatch_cost {
+    const struct uc_fit_strategy *f;
+    double cost;
+};
+
+static int by_dispatch_cost(const void *a, const void *b)
+{
+    const struct dispatch_cost *x = a, *y = b;
+    return (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+/* Weighted cost of a dispatch over the sizes from 0 to 256 (or as far as it serves), by the readings that chose. */
+static double dispatch_cost(const struct uc_tune *t, const struct uc_fit_model *m, const struct uc_fit_strategy *f)
+{
+    double sum = 0, weight = 0;
+
+    for (size_t i = 0; i < t->plan.sizes && t->plan.size[i] <= 256 && t->plan.size[i] <= f->max; i++) {
+        double c = uc_fit_model_cost(m, f->name, t->plan.size[i], f->max < 256 ? f->max : 256, NULL, NULL);
+        double w = uc_size_weight(&t->weights, t->plan.size[i], t->plan.size[i]);
+        sum += isnan(c) ? 0 : w * c;
+        weight += isnan(c) ? 0 : w;
+    }
+    return weight > 0 ? sum / weight : INFINITY;
+}
+
+/* The best dispatches that reach 64 at least, best first. */
+static size_t best_dispatches(const struct uc_tune *t, struct dispatch_cost *d)
+{
+    struct uc_fit_options fo = uc_tune_fit_options(t, UC_COPY);
+    struct uc_fit_model *m = uc_fit_model_new(&t->cells, &fo);
+    size_t n = 0;
+
+    for (size_t k = 0; k < t->strategies && m; k++)
+        if (t->known[k].dispatch && t->known[k].max >= 64)
+            d[n++] = (struct dispatch_cost){&t->known[k], dispatch_cost(t, m, &t->known[k])};
+    uc_fit_model_free(m);
+    qsort(d, n, sizeof(*d), by_dispatch_cost);
+    return n;
+}
+
+/* The ladder with another dispatch in front; false where that leaves a gap or changes nothing. */
+static bool with_dispatch(const struct uc_tune *t, const struct uc_ladder *l, const struct uc_fit_strategy *f,
+                          struct uc_ladder *out)
+{
+    *out = *l;
+    if (l->n < 2 || !strcmp(l->segment[0].strategy, f->name))
+        return false;
+    for (size_t k = 0; k < t->strategies; k++)
+        if (!strcmp(t->known[k].name, l->segment[1].strategy) && t->known[k].min > f->max + 1)
+            return false;
+    struct uc_segment *s = &out->segment[0];
+    snprintf(s->runner_up, sizeof(s->runner_up), "%s", s->strategy);
+    snprintf(s->strategy, sizeof(s->strategy), "%s", f->name);
+    if (f->max < s->max)
+        s->max = s->measured_to = s->lo = s->hi = s->free_lo = s->free_hi = f->max;
+    return true;
+}
+
+/* The fit's best ladders, and the best of them behind each of the best dispatches. */
+static size_t ladder_tries(const struct uc_tune *t, struct uc_ladder *out)
 {
     const struct uc_fit_result *r = &t->fit[UC_COPY];
+    struct dispatch_cost d[UC_MAX_SUBJECTS];
+    size_t n = 0, dispatches = best_dispatches(t, d);
+
+    for (size_t i = 0; i < r->ladders; i++)
+        out[n++] = r->ladder[i];
+    for (size_t i = 0; i < dispatches && n < MAX_TRIES; i++)
+        n += with_dispatch(t, &r->ladder[0], d[i].f, &out[n]);
+    return n;
+}
+
+/* Called, side by side; where another dispatch wins whole, its margin is that of the whole. */
+static int choose_ladder(struct uc_tune *t)
+{
     struct uc_profile_entry *entry = &t->profile.entry[UC_COPY];
-    struct uc_built b[UC_MAX_LADDERS] = {0};
-    struct uc_subject u[UC_MAX_LADDERS];
-    size_t n = 0, best = 0, which[UC_MAX_LADDERS];
+    struct uc_ladder try[MAX_TRIES];
+    struct uc_built b[MAX_TRIES] = {0};
+    struct uc_subject u[MAX_TRIES];
+    size_t n = 0, best = 0, which[MAX_TRIES], tries = ladder_tries(t, try);
+    double cost[MAX_TRIES];
     int rc = 0;
 
-    for (size_t i = 0; i < r->ladders; i++) {
+    for (size_t i = 0; i < tries; i++) {
         char name[UC_NAME];
-        snprintf(name, sizeof(name), "ladder %zu", i + 1);
-        entry->ladder = r->ladder[i];
+        snprintf(name, sizeof(name), "%zu %.40s", i + 1, try[i].segment[0].strategy);
+        entry->ladder = try[i];
         if (uc_tune_build(t, name, UC_COPY, false, &b[n]))
             continue;
         u[n] = b[n].called;
         which[n++] = i;
     }
     if (n > 1)
-        rc = time_tries(t, u, n, 0.035 * t->budget, 0.66, &best);
-    entry->ladder = r->ladder[n ? which[best] : 0];
+        rc = time_tries(t, u, n, 0.05 * t->budget, 0.66, cost, &best);
+    entry->ladder = try[n ? which[best] : 0];
+    if (n > 1 && which[best] >= t->fit[UC_COPY].ladders) {
+        struct uc_segment *s = &entry->ladder.segment[0];
+        s->margin = s->margin_lo = s->margin_hi = cost[0] / cost[best];
+        s->tie = false;
+    }
     for (size_t i = 0; i < n; i++)
         uc_built_unload(&b[i]);
     return rc;
@@ -234,6 +313,7 @@ static int choose_inline(struct uc_tune *t, bool wide, double done)
     struct uc_built b[MAX_TRIES] = {0};
     struct uc_subject u[MAX_TRIES];
     struct uc_inline_part parts[MAX_TRIES] = {0};
+    double cost[MAX_TRIES];
     int rc = 0;
 
     for (size_t i = 0; i < tries + 1 && n < most; i++) {
@@ -249,7 +329,7 @@ static int choose_inline(struct uc_tune *t, bool wide, double done)
         n++;
     }
     if (n > 1)
-        rc = time_tries(t, u, n, 0.035 * t->budget, done, &best);
+        rc = time_tries(t, u, n, 0.03 * t->budget, done, cost, &best);
     *part = parts[best];
     for (size_t i = 0; i < n; i++)
         uc_built_unload(&b[i]);

@@ -103,10 +103,10 @@ static int prove_entry(struct uc_tune *t, enum uc_entry entry, double seconds, d
     if (!rc)
         rc = proof_plan(t, entry, &plan);
     so.seed = ~so.seed;
-    so.group_share[UC_SMALL] = .40;
+    so.group_share[UC_SMALL] = .34;
     so.group_share[UC_BANDS] = .25;
-    so.group_share[UC_MIDDLE] = .12;
-    so.group_share[UC_LARGE] = entry == UC_COPY ? .23 : .4;
+    so.group_share[UC_MIDDLE] = .06;
+    so.group_share[UC_LARGE] = .35;
     so.group_share[UC_EVICTS] = .6;
     if (!rc)
         rc = uc_tune_sweep(t, &plan, u, proof_subjects(t, wanted, &baseline, &native, u), &so, &t->proof, NULL);
@@ -119,10 +119,10 @@ static int prove_entry(struct uc_tune *t, enum uc_entry entry, double seconds, d
 
 int uc_tune_prove(struct uc_tune *t)
 {
-    int rc = prove_entry(t, UC_COPY, 0.16 * t->budget, 0.78, 0.94);
+    int rc = prove_entry(t, UC_COPY, 0.18 * t->budget, 0.78, 0.93);
 
     if (!rc)
-        rc = prove_entry(t, UC_NOCACHE, 0.05 * t->budget, 0.94, 1);
+        rc = prove_entry(t, UC_NOCACHE, 0.07 * t->budget, 0.93, 1);
     for (int e = 0; e < UC_ENTRY_COUNT && !rc; e++) {
         struct uc_fit_options fo = uc_tune_fit_options(t, (enum uc_entry)e);
         if (uc_fit_regret(&t->proof, &fo, &t->profile.entry[e].ladder, 0.10, &t->regret[e])) {

@@ -8,7 +8,7 @@ struct uc_noise {
     double dropped;    /* share of readings dropped: switched, faulted or moved */
     double steal;      /* share of wall time that the hypervisor took; negative: unknown */
     double sibling;    /* share of time that a sibling of the core was busy; negative: unknown or none */
-    double self;       /* A/A: the largest difference seen between one strategy and itself */
+    double self;       /* A/A: the difference between one strategy and itself that nine in ten l1 cells stay under */
     double half_width; /* median half-width of the cells' intervals, relative */
 };
 

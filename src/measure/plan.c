@@ -22,7 +22,7 @@ static int add_size(struct uc_plan *p, size_t n)
 /* Steps an octave of the geometric grid above 256: fewer where a reading takes milliseconds. */
 static size_t steps(size_t octave, bool quick)
 {
-    size_t n = octave < 4096 ? 8 : octave < 64 * 1024 ? 4 : octave < 8 * 1024 * 1024 ? 2 : 1;
+    size_t n = octave < 4096 ? 8 : octave < 64 * 1024 ? 4 : octave < 4 * 1024 * 1024 ? 2 : 1;
     return quick && n > 2 ? n / 2 : n;
 }
 
@@ -108,7 +108,7 @@ static bool holds(const struct uc_caches *c, int state, size_t n)
     return state == UC_L2 ? n <= l2 / 2 : state == UC_L3 ? !c->l3.bytes || n <= c->l3.bytes / 2 : true;
 }
 
-/* nocache differs from copy where the caches are at stake: from one line on, two sizes an octave. */
+/* nocache differs from copy where the caches are at stake: every second octave to 1 KiB, from there two sizes an octave. */
 static int add_nocache_places(struct uc_plan *p, const struct uc_plan_options *o, size_t n)
 {
     size_t octave = 64;
@@ -117,10 +117,8 @@ static int add_nocache_places(struct uc_plan *p, const struct uc_plan_options *o
     while (2 * octave <= n)
         octave *= 2;
     bool wanted = n == octave || (n == octave + octave / 2 && n > 1024 && !o->quick);
-    if (n && n < 64)
-        wanted = (n & (n - 1)) == 0;
-    if (!n)
-        wanted = true;
+    if (n < 1024)
+        wanted = !n || ((n & (n - 1)) == 0 && __builtin_ctzll(n) % 2 == 0);
     for (int s = UC_L1; wanted && s <= UC_MEMORY && !rc; s++)
         if (o->weights->nocache_src[s] > 0 && (!o->quick || s == UC_L2 || n > 1024 * 1024) && holds(o->caches, s, n))
             rc = add(p, n, (enum uc_state)s, UC_MEMORY, UC_EVICT, n > 1024 * 1024 ? UC_LARGE : UC_EVICTS);

@@ -25,7 +25,7 @@ static bool serves(const struct uc_subject *u, const struct uc_cell *p)
     if (u->role == UCOPY_REFERENCE)
         return false;
     /* inlining is a question of short copies at hand, not of worst cases and far states */
-    if (u->form == UC_INLINE && (p->entry != UC_COPY || p->page_distance >= 0 || p->dst_align >= 0 ||
+    if (u->form == UC_INLINE && (p->size > 64 || p->entry != UC_COPY || p->page_distance >= 0 || p->dst_align >= 0 ||
                                  p->src_end.kind != UC_END_DRAWN || p->dst_end.kind != UC_END_DRAWN ||
                                  p->src_state == UC_L2 || p->src_state == UC_L3 || p->src_state == UC_MEMORY))
         return false;
@@ -145,7 +145,7 @@ static int measure_series(struct uc_sweep *s, struct uc_series *e, struct uc_bat
             if (!isnan(t) && (isnan(*v) || t < *v))
                 *v = (float)t;
         }
-        if (e->group == UC_EVICTS || (e->group == UC_LARGE && round))
+        if (e->group == UC_EVICTS || e->group == UC_LARGE)
             break; /* milliseconds each: later rounds are their repeats */
     }
     return 0;
@@ -163,12 +163,28 @@ static int values_of(const struct uc_series *e, size_t subject, unsigned rounds,
     return n;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Where every line goes through memory, neighbours add to a reading and nothing takes away from it: of such rounds
+ * the lower half counts. Elsewhere all do. Returns how many of v (sorted) are left. */
+static size_t counting(enum uc_group g, double *v, size_t n)
+{
+    if (g != UC_LARGE && g != UC_EVICTS)
+        return n;
+    qsort(v, n, sizeof(*v), by_value);
+    return (n + 1) / 2;
+}
+
 static double middle(const struct uc_series *e, size_t subject, unsigned rounds)
 {
     double v[UC_MAX_ROUNDS];
-    int n = values_of(e, subject, rounds, v);
+    size_t n = counting(e->group, v, (size_t)values_of(e, subject, rounds, v));
 
-    return n ? uc_median(v, (size_t)n) : NAN;
+    return n ? uc_median(v, n) : NAN;
 }
 
 /* Out of the race: above the best by far after few rounds, by less after more. Baselines and limits stay. */
@@ -176,7 +192,7 @@ static void race(struct uc_sweep *s, enum uc_group g)
 {
     unsigned rounds = s->rounds[g];
     bool dear = g == UC_LARGE || g == UC_EVICTS;
-    double limit = rounds < 2 ? (dear ? 1.8 : 2.5) : rounds < 4 ? (dear ? 1.4 : 1.6) : rounds < 8 ? 1.35 : 1.25;
+    double limit = rounds < 2 ? (dear ? 1.6 : 2.5) : rounds < 4 ? (dear ? 1.4 : 1.6) : rounds < 8 ? 1.35 : 1.25;
 
     for (size_t i = 0; i < s->n; i++) {
         struct uc_series *e = &s->series[i];
@@ -361,19 +377,10 @@ static void round_factors(const struct uc_sweep *s, const struct uc_series *e, d
     }
 }
 
-/* Where a round takes each reading once, two rounds make a value: the lesser, as within a round elsewhere. */
-static size_t lesser_of_pairs(double *v, size_t n)
-{
-    for (size_t i = 0; i + 1 < n; i += 2)
-        v[i / 2] = fmin(v[i], v[i + 1]);
-    return n / 2;
-}
-
 static void fill_cell(const struct uc_sweep *s, const struct uc_series *e, size_t k, const double *factor,
                       struct uc_cell *c)
 {
     double v[UC_MAX_ROUNDS], lo = INFINITY, hi = 0, ns = 1e9 / s->o.clock->tsc_hz;
-    bool dear = e->group == UC_LARGE || e->group == UC_EVICTS;
     size_t n = 0;
 
     for (unsigned r = 0; r < s->rounds[e->group]; r++) {
@@ -387,8 +394,7 @@ static void fill_cell(const struct uc_sweep *s, const struct uc_series *e, size_
     c->n = (unsigned)n;
     if (!n)
         return;
-    if (dear && n >= 6)
-        n = lesser_of_pairs(v, n);
+    n = counting(e->group, v, n);
     struct uc_interval m = uc_median_interval(v, n, 0.95);
     c->cost = m.mid * ns;
     c->lo = m.lo * ns;
