@@ -8,28 +8,30 @@
 
 const char *const ucopy_role_name[4] = {"candidate", "baseline", "reference", "limit"};
 
-/* What the word in a row's `needs` column means: instruction sets, the attribute of the called form, and where
- * function and text come from. libc has no text of ours: its own function is called, where the library put it. */
+/* What the word in a row's `needs` column means: instruction sets, the attribute of the called
+ * form, and where function and text come from. libc has no text of ours: its own function is
+ * called, where the library put it. */
 #define NEEDS_LIBC 0
 #define NEEDS_BASE 0
 #define NEEDS_SSE2 UCOPY_ISA_SSE2
 #define NEEDS_AVX2 (UCOPY_ISA_SSE2 | UCOPY_ISA_AVX2)
 #define NEEDS_AVX512 (UCOPY_ISA_SSE2 | UCOPY_ISA_AVX2 | UCOPY_ISA_BMI2 | UCOPY_ISA_AVX512BW)
 
-#define CALLED_FORM(name, attribute)                                                               \
-    attribute static __attribute__((noinline, aligned(64))) void *called_##name(                   \
-        void *dst, const void *src, size_t n)                                                      \
-    {                                                                                              \
-        return ucopy_##name(dst, src, n);                                                          \
+#define CALLED_FORM(name, attribute)                                             \
+    attribute static __attribute__((noinline, aligned(64))) void *called_##name( \
+        void *dst, const void *src, size_t n)                                    \
+    {                                                                            \
+        return ucopy_##name(dst, src, n);                                        \
     }
-/* Below AVX-512 the clobbers need no attribute, and with AVX2's gcc would add a vzeroupper of its own. */
+/* Below AVX-512 the clobbers need no attribute, and with AVX2's gcc would add a vzeroupper of its
+ * own. */
 #define FORM_LIBC(name)
 #define FORM_BASE(name) CALLED_FORM(name, )
 #define FORM_SSE2 FORM_BASE
 #define FORM_AVX2 FORM_BASE
-#define FORM_AVX512(name)                                                                          \
+#define FORM_AVX512(name) \
     CALLED_FORM(name, __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,bmi2"))))
-#define UCOPY_STRATEGY(name, needs, env, min, max, flags, role, rank, parts, text)                 \
+#define UCOPY_STRATEGY(name, needs, env, min, max, flags, role, rank, parts, text) \
     FORM_##needs(name)
 #include "strategies.def"
 #undef UCOPY_STRATEGY
@@ -40,8 +42,8 @@ const char *const ucopy_role_name[4] = {"candidate", "baseline", "reference", "l
 #define LINKS_SSE2 LINKS_OURS
 #define LINKS_AVX2 LINKS_OURS
 #define LINKS_AVX512 LINKS_OURS
-#define UCOPY_STRATEGY(name, needs, env, min, max, flags, role, rank, parts, text)                 \
-    {#name, NEEDS_##needs, UCOPY_##env,        min,   max, flags, UCOPY_##role,                    \
+#define UCOPY_STRATEGY(name, needs, env, min, max, flags, role, rank, parts, text) \
+    {#name, NEEDS_##needs, UCOPY_##env,         min,  max, flags, UCOPY_##role,    \
      rank,  text,          LINKS_##needs(name), parts},
 const struct ucopy_strategy ucopy_strategies[] = {
 #include "strategies.def"

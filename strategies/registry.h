@@ -1,5 +1,6 @@
 /* The one table of strategies: the tuner's candidates, the test of each, `ucopy-tune list` and the
- * text that the C header embeds all come from strategies.def. Nothing here includes anything of src/. */
+ * text that the C header embeds all come from strategies.def. Nothing here includes anything of
+ * src/. */
 #ifndef UCOPY_REGISTRY_H
 #define UCOPY_REGISTRY_H
 
@@ -15,7 +16,7 @@ enum ucopy_role { UCOPY_CANDIDATE, UCOPY_BASELINE, UCOPY_REFERENCE, UCOPY_LIMIT 
 extern const char *const ucopy_role_name[4]; /* "candidate", "baseline", ... */
 
 enum {
-    UCOPY_USER = 1u << 0,   /* environments */
+    UCOPY_USER = 1u << 0, /* environments */
     UCOPY_KERNEL = 1u << 1,
     UCOPY_BOTH = UCOPY_USER | UCOPY_KERNEL,
 };
@@ -38,11 +39,13 @@ struct ucopy_strategy {
     size_t min, max;       /* sizes it serves, inclusive; max may be UCOPY_NO_LIMIT */
     uint32_t flags;
     enum ucopy_role role;
-    unsigned rank; /* simplicity, for ties: fewer instruction sets, then narrower registers, then less code; lower is simpler */
+    unsigned rank; /* simplicity, for ties: fewer instruction sets, then narrower registers, then
+                      less code; lower is simpler */
     const char *description; /* one line */
     ucopy_fn *fn;            /* the called form */
     const char *text;        /* expanded source of the leaf, as compiled here; NULL for libc */
-    const char *includes;    /* names of the parts that text needs before it, joined by blanks; "" none */
+    const char
+        *includes; /* names of the parts that text needs before it, joined by blanks; "" none */
 };
 
 extern const struct ucopy_strategy ucopy_strategies[];
@@ -52,7 +55,8 @@ extern const size_t ucopy_strategy_count;
 const struct ucopy_strategy *ucopy_find(const char *name);
 
 /* Shared parts that a header embeds once, before the strategies that name them in includes
- * (and "detect", the detection text, and "prelude", the macros that every text uses). NULL: no such part. */
+ * (and "detect", the detection text, and "prelude", the macros that every text uses). NULL: no such
+ * part. */
 const char *ucopy_part_text(const char *name);
 
 /* The isa bits as names joined by blanks ("avx2 bmi2"); "" for none. Returns buf. */

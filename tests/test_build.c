@@ -1,4 +1,5 @@
-/* Compiling and loading a header: the compiler that is there, the one that is not, and text that it refuses. */
+/* Compiling and loading a header: the compiler that is there, the one that is not, and text that it
+ * refuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +55,8 @@ static void refused_text_is_told(void **state)
 
     if (system("cc --version >/dev/null 2>&1") != 0)
         skip();
-    assert_int_equal(uc_build_header("this is no C", "f", "x", false, &b, why, sizeof(why)), -EINVAL);
+    assert_int_equal(uc_build_header("this is no C", "f", "x", false, &b, why, sizeof(why)),
+                     -EINVAL);
     assert_non_null(strstr(why, "cc fails: "));
     assert_null(b.handle);
     assert_int_equal(left_over(), before);

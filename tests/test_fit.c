@@ -448,6 +448,49 @@ static void limited_range(void **state)
         }
 }
 
+/* On a coarse grid too, every size between two points has a strategy that serves it: one that ends
+ * at 64 is not followed by one that begins at 256, although no size between was measured. */
+static void no_gap_in(const struct uc_ladder *l, const struct uc_fit_strategy *known)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        const struct uc_fit_strategy *f = &known[l->segment[i].strategy[0] - 'a'];
+        assert_true(!i || l->segment[i - 1].max + 1 >= f->min);
+        assert_true(l->segment[i].max <= f->max || i + 1 == l->n);
+    }
+}
+
+static double bent(double n, const double *p)
+{
+    return n <= 64 ? p[0] + p[1] * n : p[2] + p[3] * n;
+}
+
+static void no_gap_between_sizes(void **state)
+{
+    struct grid g = {6, {0, 16, 64, 256, 1024, 4096}};
+    const double best[] = {5, .02}, both[] = {5, .02, 9, .03};
+    struct uc_fit_strategy known[] = {
+        {.name = "a", .max = 64, .rank = 1}, /* ties with b, and is simpler */
+        {.name = "b", .max = UCOPY_NO_LIMIT, .rank = 2},
+        {.name = "c", .min = 256, .max = UCOPY_NO_LIMIT, .rank = 3},
+    };
+    struct uc_fit_options o = defaults();
+    struct uc_cells c = {0};
+    struct uc_rng r = {1};
+
+    o.strategies = known;
+    o.strategy_count = COUNT(known);
+    add_curve(&c, "a", &g, 0, 64, line_of, best, .001, &r);
+    add_curve(&c, "b", &g, 0, SIZE_MAX, bent, both, .001, &r);
+    add_curve(&c, "c", &g, 256, SIZE_MAX, line_of, best, .001, &r);
+    no_gap_in(fit_with(&c, &o), known);
+    /* b without a cell where c begins: it serves up to there all the same */
+    for (size_t k = 0; k < c.n; k++)
+        if (c.v[k].size == 256 && c.v[k].strategy[0] == 'b')
+            c.v[k] = c.v[--c.n];
+    no_gap_in(fit_with(&c, &o), known);
+    uc_cells_free(&c);
+}
+
 /* A strategy that serves from 256 only may not begin the ladder, nor one with an end end it. */
 static void ends_are_open(void **state)
 {
@@ -1265,6 +1308,7 @@ int main(void)
         cmocka_unit_test(one_spike_moves_nothing),
         cmocka_unit_test(shared_bumps_and_steps_are_no_anomalies),
         cmocka_unit_test(limited_range),
+        cmocka_unit_test(no_gap_between_sizes),
         cmocka_unit_test(ends_are_open),
         cmocka_unit_test(only_candidates_are_chosen),
         cmocka_unit_test(streaming_must_win_by_the_margin),

@@ -1,5 +1,5 @@
-/* Plan, batches, sweep, journal and grade: what is measured, where it lies, and that nothing but the clock is left to
- * chance. No test here looks at a time. */
+/* Plan, batches, sweep, journal and grade: what is measured, where it lies, and that nothing but
+ * the clock is left to chance. No test here looks at a time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "fit/weights.h"
+#include "measure/weights.h"
 #include "measure/batch.h"
 #include "measure/grade.h"
 #include "measure/journal.h"
@@ -44,7 +44,8 @@ static void grid_is_what_the_readme_says(void **state)
         assert_int_equal(p.size[at++], n);
     for (; at < p.sizes; at++) {
         assert_true(p.size[at] > p.size[at - 1]);
-        assert_true((double)p.size[at] / (double)p.size[at - 1] <= (p.size[at] > 4 << 20 ? 2 : 1.51));
+        assert_true((double)p.size[at] / (double)p.size[at - 1] <=
+                    (p.size[at] > 4 << 20 ? 2 : 1.51));
     }
     assert_int_equal(p.size[p.sizes - 1], 64 << 20);
     uc_plan_free(&p);
@@ -92,7 +93,8 @@ static void draw(struct drawn *d, const struct uc_cell *place, const struct uc_s
 {
     memset(&d->batch, 0, sizeof(d->batch));
     assert_int_equal(uc_pools_map(&d->pools, uc_batch_bytes(place, &caches), 1 << 20, false, 7), 0);
-    assert_int_equal(uc_batch_draw(&d->batch, place, &d->pools, &caches, &uc_weights_default, mix, &d->rng), 0);
+    assert_int_equal(
+        uc_batch_draw(&d->batch, place, &d->pools, &caches, &uc_weights_default, mix, &d->rng), 0);
 }
 
 static void drop(struct drawn *d)
@@ -149,7 +151,8 @@ static double within(double share, double wanted, size_t n)
     return fabs(share - wanted) <= 5 * sqrt(wanted * (1 - wanted) / (double)n);
 }
 
-/* Shares of alignment, equal distance and page ends, over many draws, within five standard deviations. */
+/* Shares of alignment, equal distance and page ends, over many draws, within five standard
+ * deviations. */
 static void placements_follow_the_weights(void **state)
 {
     struct uc_cell c = uc_cell_default("", 40);
@@ -162,7 +165,8 @@ static void placements_follow_the_weights(void **state)
         for (size_t k = 0; k < d.batch.n; k++) {
             const struct uc_call *x = &d.batch.calls[k];
             uintptr_t s = (uintptr_t)x->src, t = (uintptr_t)x->dst;
-            bool end = (unsigned char *)x->src + 40 == d.pools.src.end || (unsigned char *)x->dst + 40 == d.pools.dst.end;
+            bool end = (unsigned char *)x->src + 40 == d.pools.src.end ||
+                       (unsigned char *)x->dst + 40 == d.pools.dst.end;
             n++;
             ends += end;
             both += !(s % 16) && !(t % 16) && !end;
@@ -172,7 +176,8 @@ static void placements_follow_the_weights(void **state)
         drop(&d);
     }
     assert_true(within((double)ends / (double)n, 1.0 / 64, n));
-    /* an equal offset makes both aligned or both off as src is: .9 of the stated shares, and .1 by src alone */
+    /* an equal offset makes both aligned or both off as src is: .9 of the stated shares, and .1 by
+     * src alone */
     assert_true(within((double)both / (double)n, (.9 * .4 + .1 * .6 + .9 * 0) * 63 / 64, n));
     assert_true(within((double)dst_off / (double)n, .9 * .2 * 63 / 64, n));
     assert_true((double)equal / (double)n > 0.09 && (double)equal / (double)n < 0.12);
@@ -205,7 +210,9 @@ static void probes_lie_where_they_say(void **state)
         c.page_distance = distance[i];
         draw(&d, &c, NULL);
         for (size_t k = 0; k < d.batch.n; k++)
-            assert_int_equal(((uintptr_t)d.batch.calls[k].dst - (uintptr_t)d.batch.calls[k].src) % 4096, distance[i]);
+            assert_int_equal(((uintptr_t)d.batch.calls[k].dst - (uintptr_t)d.batch.calls[k].src) %
+                                 4096,
+                             distance[i]);
         drop(&d);
     }
     struct uc_cell c = uc_cell_default("", 24);
@@ -274,8 +281,13 @@ static struct uc_clock clock_ = {.tsc_hz = 1e9};
 
 static struct uc_sweep_options sweep_options(uint64_t seed)
 {
-    struct uc_sweep_options o = {.weights = &uc_weights_default, .caches = &caches, .clock = &clock_, .seconds = 0.01,
-                                 .seed = seed, .what = "test", .done_after = 1};
+    struct uc_sweep_options o = {.weights = &uc_weights_default,
+                                 .caches = &caches,
+                                 .clock = &clock_,
+                                 .seconds = 0.01,
+                                 .seed = seed,
+                                 .what = "test",
+                                 .done_after = 1};
     for (int g = 0; g < UC_GROUPS; g++)
         o.group_share[g] = 1;
     return o;
@@ -293,7 +305,8 @@ static struct uc_plan small_plan(void)
     return p;
 }
 
-/* A subject is called at the sizes that it serves and at no other, and has a cell for each of them. */
+/* A subject is called at the sizes that it serves and at no other, and has a cell for each of them.
+ */
 static void subjects_are_called_in_their_range(void **state)
 {
     struct uc_plan p = small_plan();
@@ -315,7 +328,8 @@ static void subjects_are_called_in_their_range(void **state)
     for (size_t i = 0; i < cells.n; i++) {
         a += !strcmp(cells.v[i].strategy, "a");
         b += !strcmp(cells.v[i].strategy, "b");
-        assert_true(cells.v[i].cost > 0 && cells.v[i].lo <= cells.v[i].cost && cells.v[i].cost <= cells.v[i].hi);
+        assert_true(cells.v[i].cost > 0 && cells.v[i].lo <= cells.v[i].cost &&
+                    cells.v[i].cost <= cells.v[i].hi);
         assert_true(cells.v[i].n >= 2);
     }
     assert_int_equal(a, 6);
@@ -325,12 +339,13 @@ static void subjects_are_called_in_their_range(void **state)
     uc_plan_free(&p);
 }
 
-/* A reading in which the thread was switched away is dropped and counted; with nothing but such readings there is
- * no cell, and never one of 0 ns. */
+/* A reading in which the thread was switched away is dropped and counted; with nothing but such
+ * readings there is no cell, and never one of 0 ns. */
 static void disturbed_readings_make_no_cell(void **state)
 {
     struct uc_plan p = small_plan();
-    struct uc_subject u[2] = {uc_subject_function("a", memcpy), uc_subject_function("sleeps", sleeper)};
+    struct uc_subject u[2] = {uc_subject_function("a", memcpy),
+                              uc_subject_function("sleeps", sleeper)};
     struct uc_sweep_options o = sweep_options(1);
     struct uc_sweep *s;
     struct uc_cells cells = {0};
@@ -385,7 +400,8 @@ static void same_cells(const struct uc_sweep *a, const struct uc_sweep *b)
     uc_cells_free(&y);
 }
 
-/* What was measured is taken up bit by bit, and nothing is measured twice; another plan's journal is refused. */
+/* What was measured is taken up bit by bit, and nothing is measured twice; another plan's journal
+ * is refused. */
 static void a_journal_is_taken_up_whole(void **state)
 {
     struct uc_plan p = small_plan();
@@ -466,18 +482,12 @@ static void the_grade_follows_from_evidence(void **state)
         char letter;
         const char *reason;
     } row[] = {
-        {{0, 0, 0, 0, 0}, 'A', NULL},
-        {{.02, .01, .05, .03, .03}, 'A', NULL},
-        {{0, -1, -1, 0, 0}, 'A', NULL},
-        {{.021, 0, 0, 0, 0}, 'B', "disturbed"},
-        {{.2, 0, 0, 0, 0}, 'C', "disturbed"},
-        {{0, .02, 0, 0, 0}, 'B', "hypervisor"},
-        {{0, .2, 0, 0, 0}, 'C', "hypervisor"},
-        {{0, 0, .2, 0, 0}, 'B', "sibling"},
-        {{0, 0, .9, 0, 0}, 'C', "sibling"},
-        {{0, 0, 0, .05, 0}, 'B', "itself"},
-        {{0, 0, 0, .1, 0}, 'C', "itself"},
-        {{0, 0, 0, 0, .05}, 'B', "half-width"},
+        {{0, 0, 0, 0, 0}, 'A', NULL},          {{.02, .01, .05, .03, .03}, 'A', NULL},
+        {{0, -1, -1, 0, 0}, 'A', NULL},        {{.021, 0, 0, 0, 0}, 'B', "disturbed"},
+        {{.2, 0, 0, 0, 0}, 'C', "disturbed"},  {{0, .02, 0, 0, 0}, 'B', "hypervisor"},
+        {{0, .2, 0, 0, 0}, 'C', "hypervisor"}, {{0, 0, .2, 0, 0}, 'B', "sibling"},
+        {{0, 0, .9, 0, 0}, 'C', "sibling"},    {{0, 0, 0, .05, 0}, 'B', "itself"},
+        {{0, 0, 0, .1, 0}, 'C', "itself"},     {{0, 0, 0, 0, .05}, 'B', "half-width"},
         {{0, 0, 0, 0, .5}, 'C', "half-width"},
     };
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fit/weights.h"
+#include "measure/weights.h"
 #include "measure/sizes.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))

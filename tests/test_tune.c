@@ -1,5 +1,5 @@
-/* The main job from end to end, by the built program, with the smallest budget: files, exit codes, interruption.
- * What it decides is not looked at here: that is test_fit's, on tables. */
+/* The main job from end to end, by the built program, with the smallest budget: files, exit codes,
+ * interruption. What it decides is not looked at here: that is test_fit's, on tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -110,15 +110,19 @@ static void files_are_whole(bool kernel)
     json_t *p = json_load_file(path, 0, &e);
     assert_non_null(p);
     assert_true(json_is_true(json_object_get(p, "complete")));
-    assert_string_equal(json_string_value(json_object_get(p, "environment")), kernel ? "kernel" : "user");
+    assert_string_equal(json_string_value(json_object_get(p, "environment")),
+                        kernel ? "kernel" : "user");
     assert_true(json_object_size(json_object_get(p, "strategies")) > 0);
     json_decref(p);
     assert_holds(header, "SPDX-License-Identifier: 0BSD");
     /* a header that is committed is what emit makes of its profile */
-    assert_int_equal(sh("\"$UCOPY_TUNE\" emit %s --format c >emitted && cmp emitted %s", json, header), 0);
+    assert_int_equal(
+        sh("\"$UCOPY_TUNE\" emit %s --format c >emitted && cmp emitted %s", json, header), 0);
     if (system("cc --version >/dev/null 2>&1") == 0)
-        assert_int_equal(sh("cc -Wall -Wextra -Wpedantic -Wconversion -Wundef -Werror %s -c -x c %s -o made.o",
-                            kernel ? "-nostdinc -ffreestanding -mgeneral-regs-only" : "", header), 0);
+        assert_int_equal(
+            sh("cc -Wall -Wextra -Wpedantic -Wconversion -Wundef -Werror %s -c -x c %s -o made.o",
+               kernel ? "-nostdinc -ffreestanding -mgeneral-regs-only" : "", header),
+            0);
     assert_null(only(".XXXXXX"));
     free(header);
     free(json);
@@ -142,7 +146,8 @@ static void tune_writes_header_and_profile(void **state)
     assert_int_equal(stands, same);
     assert_true(stands || strstr(said, "changed: "));
     free(said);
-    assert_int_equal(sh("rm -r before; \"$UCOPY_TUNE\" tune --quick --budget 1s --renew && cp out said"), 0);
+    assert_int_equal(
+        sh("rm -r before; \"$UCOPY_TUNE\" tune --quick --budget 1s --renew && cp out said"), 0);
     assert_holds("said", "\nWrote ./");
 }
 
@@ -169,7 +174,9 @@ static void interruption_loses_nothing(void **state)
     for (int i = 0; i < 2; i++) {
         const char *sig = i ? "TERM" : "INT";
         assert_int_equal(sh("rm -f .*.journal; \"$UCOPY_TUNE\" --quick --budget 600s & p=$!; "
-                            "for i in $(seq 300); do sleep 0.1; [ -e .*.journal ] && break; done; kill -%s $p; wait $p", sig),
+                            "for i in $(seq 300); do sleep 0.1; [ -e .*.journal ] && break; done; "
+                            "kill -%s $p; wait $p",
+                            sig),
                          i ? 143 : 130);
         assert_int_equal(lines("err"), 1);
         assert_holds("err", "interrupted: the readings so far are kept in ./.");
@@ -192,7 +199,8 @@ static void refusals_are_one_line(void **state)
         {TUNE "-o nowhere", "cannot write into nowhere: ", 3},
         {TUNE "--prior nowhere.json", "--prior nowhere.json: ", 2},
         {"echo no >p.json; " TUNE "--prior p.json", "--prior p.json: ", 2},
-        {"\"$UCOPY_TUNE\" bench no_such_strategy", "unknown strategy 'no_such_strategy' (known: ", 2},
+        {"\"$UCOPY_TUNE\" bench no_such_strategy",
+         "unknown strategy 'no_such_strategy' (known: ", 2},
         {"\"$UCOPY_TUNE\" bench libc --size 3x", "--size: '3x'", 2},
         {"\"$UCOPY_TUNE\" bench libc --size 1T", "--size: '1T'", 2},
         {"\"$UCOPY_TUNE\" bench libc --state hot", "unknown", 2},
@@ -203,7 +211,8 @@ static void refusals_are_one_line(void **state)
         int code = sh("%s", row[i].command);
         char *err = slurp("err");
         if (code != row[i].code || lines("err") != 1 || !strstr(err, row[i].words))
-            fail_msg("%s: exit code %d (expected %d), stderr:\n%s", row[i].command, code, row[i].code, err);
+            fail_msg("%s: exit code %d (expected %d), stderr:\n%s", row[i].command, code,
+                     row[i].code, err);
         free(err);
         assert_int_equal(lines("out"), 0);
     }
@@ -226,8 +235,10 @@ static void bench_prints_the_difference(void **state)
 {
     assert_int_equal(sh("\"$UCOPY_TUNE\" bench libc byte_loop --size 64,1k --budget 50ms"), 0);
     assert_holds("out", "difference     per cent");
-    assert_int_equal(sh("\"$UCOPY_TUNE\" bench libc unrolled rep_movsb --size 1-3 --budget 50ms --format csv && "
-                        "cp out cells.csv && \"$UCOPY_TUNE\" fit cells.csv"), 0);
+    assert_int_equal(
+        sh("\"$UCOPY_TUNE\" bench libc unrolled rep_movsb --size 1-3 --budget 50ms --format csv && "
+           "cp out cells.csv && \"$UCOPY_TUNE\" fit cells.csv"),
+        0);
     char *csv = slurp("cells.csv");
     assert_int_equal(strncmp(csv, "strategy,", 9), 0);
     free(csv);
@@ -238,8 +249,12 @@ static void bench_prints_the_difference(void **state)
 static void hostile_boxes_are_served(void **state)
 {
     assert_int_equal(sh("taskset -c 0 \"$UCOPY_TUNE\" bench libc --size 64 --budget 50ms"), 0);
-    assert_int_equal(sh("mkdir -p empty; HWLOC_FSROOT=$PWD/empty \"$UCOPY_TUNE\" bench libc --size 64 --budget 50ms"), 0);
-    assert_int_equal(sh("ulimit -n 16; \"$UCOPY_TUNE\" bench libc --size 64 --budget 50ms --events perf::CYCLES"), 0);
+    assert_int_equal(sh("mkdir -p empty; HWLOC_FSROOT=$PWD/empty \"$UCOPY_TUNE\" bench libc --size "
+                        "64 --budget 50ms"),
+                     0);
+    assert_int_equal(sh("ulimit -n 16; \"$UCOPY_TUNE\" bench libc --size 64 --budget 50ms --events "
+                        "perf::CYCLES"),
+                     0);
 }
 
 int main(void)

@@ -32,10 +32,17 @@ struct bench {
 enum { KEY_SIZE = 0x1000, KEY_STATE, KEY_INLINE, KEY_EVENTS };
 
 static const struct argp_option bench_options[] = {
-    {"size", KEY_SIZE, "LIST", 0, "sizes in bytes, by commas; A-B is every size from A to B (default: 0, 1 and powers of two to 64 KiB)", 0},
-    {"state", KEY_STATE, "STATE", 0, "where the bytes are before the copy: natural, l1, l2, l3 or memory (default: natural, what repeating the size leads to)", 0},
+    {"size", KEY_SIZE, "LIST", 0,
+     "sizes in bytes, by commas; A-B is every size from A to B (default: 0, 1 and powers of two to "
+     "64 KiB)",
+     0},
+    {"state", KEY_STATE, "STATE", 0,
+     "where the bytes are before the copy: natural, l1, l2, l3 or memory (default: natural, what "
+     "repeating the size leads to)",
+     0},
     {"inline", KEY_INLINE, NULL, 0, "the inlined form in place of the called one", 0},
-    {"events", KEY_EVENTS, "LIST", 0, "count these events too, by the names that libpfm4 knows, by commas", 0},
+    {"events", KEY_EVENTS, "LIST", 0,
+     "count these events too, by the names that libpfm4 knows, by commas", 0},
     {0},
 };
 
@@ -45,7 +52,8 @@ static void unknown_strategy(const char *name)
     size_t used = 0;
 
     for (size_t i = 0; i < ucopy_strategy_count && used < sizeof(known); i++)
-        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", ucopy_strategies[i].name);
+        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
+                                 ucopy_strategies[i].name);
     uc_usage("unknown strategy '%s' (known: %s)", name, known);
 }
 
@@ -67,7 +75,8 @@ static int parse_range(struct bench *b, char *item)
     if (dash)
         *dash = 0;
     if (uc_parse_size(item, &lo) || uc_parse_size(dash ? dash + 1 : item, &hi) || hi < lo)
-        return uc_usage("--size: '%s%s%s' is no size or range", item, dash ? "-" : "", dash ? dash + 1 : "");
+        return uc_usage("--size: '%s%s%s' is no size or range", item, dash ? "-" : "",
+                        dash ? dash + 1 : "");
     for (size_t n = lo; n <= hi; n++) {
         int rc = add_size(b, n);
         if (rc)
@@ -140,7 +149,8 @@ static void default_sizes(struct bench *b)
 }
 
 /* The usable ones of those named, or all usable ones. */
-static int select_subjects(const struct bench *b, const struct uc_session *s, struct uc_subject *u, size_t *n)
+static int select_subjects(const struct bench *b, const struct uc_session *s, struct uc_subject *u,
+                           size_t *n)
 {
     size_t most = b->names ? b->names : ucopy_strategy_count;
 
@@ -177,8 +187,8 @@ static int make_plan(const struct bench *b, const struct uc_options *o, struct u
         }
         if (c.consumer == UC_SCAN && c.size < 64)
             return uc_usage("--consumer scan: sizes from 64 on, not %zu", c.size);
-        enum uc_group g = c.consumer == UC_EVICT ? UC_EVICTS
-                          : c.size <= 64 * 1024  ? UC_SMALL
+        enum uc_group g = c.consumer == UC_EVICT  ? UC_EVICTS
+                          : c.size <= 64 * 1024   ? UC_SMALL
                           : c.size <= 1024 * 1024 ? UC_MIDDLE
                                                   : UC_LARGE;
         if (uc_plan_add(p, &c, g))
@@ -203,10 +213,11 @@ static void put_cost(const struct uc_cell *c)
         printf("  %12s", "-");
 }
 
-static void print_row(const struct bench *b, const struct uc_cells *cells, const struct uc_subject *u, size_t n,
-                      size_t size)
+static void print_row(const struct bench *b, const struct uc_cells *cells,
+                      const struct uc_subject *u, size_t n, size_t size)
 {
-    const struct uc_cell *x = cell_at(cells, u[0].name, size), *y = n == 2 ? cell_at(cells, u[1].name, size) : NULL;
+    const struct uc_cell *x = cell_at(cells, u[0].name, size),
+                         *y = n == 2 ? cell_at(cells, u[1].name, size) : NULL;
 
     printf("%10zu", size);
     for (size_t i = 0; i < n; i++)
@@ -221,18 +232,19 @@ static void print_row(const struct bench *b, const struct uc_cells *cells, const
 }
 
 /* A strategy a column where they are few, else a line each by size. */
-static void print_text(const struct bench *b, const struct uc_session *s, const struct uc_cells *cells,
-                       const struct uc_subject *u, size_t n)
+static void print_text(const struct bench *b, const struct uc_session *s,
+                       const struct uc_cells *cells, const struct uc_subject *u, size_t n)
 {
-    printf("# ns a call on %s, CPU %d; TSC %.4f GHz; %s form; state %s\n", s->cpu.key, s->pu, s->clock.tsc_hz / 1e9,
-           b->inlined ? "inline" : "called", uc_state_name[b->state]);
+    printf("# ns a call on %s, CPU %d; TSC %.4f GHz; %s form; state %s\n", s->cpu.key, s->pu,
+           s->clock.tsc_hz / 1e9, b->inlined ? "inline" : "called", uc_state_name[b->state]);
     if (n > 6) {
         printf("%10s  %-28s %10s %10s %10s\n", "size", "strategy", "ns", "lo", "hi");
         for (size_t i = 0; i < b->sizes; i++)
             for (size_t k = 0; k < n; k++) {
                 const struct uc_cell *c = cell_at(cells, u[k].name, b->size[i]);
                 if (c)
-                    printf("%10zu  %-28s %10.2f %10.2f %10.2f\n", c->size, c->strategy, c->cost, c->lo, c->hi);
+                    printf("%10zu  %-28s %10.2f %10.2f %10.2f\n", c->size, c->strategy, c->cost,
+                           c->lo, c->hi);
             }
         return;
     }
@@ -247,8 +259,9 @@ static void print_text(const struct bench *b, const struct uc_session *s, const 
 }
 
 /* The counter pass, apart from timing: each event for one batch a strategy and size. */
-static int count_events(const struct bench *b, const struct uc_session *s, const struct uc_plan *plan,
-                        const struct uc_subject *u, size_t n, uint64_t seed)
+static int count_events(const struct bench *b, const struct uc_session *s,
+                        const struct uc_plan *plan, const struct uc_subject *u, size_t n,
+                        uint64_t seed)
 {
     struct uc_counters *c = NULL;
     char why[256];
@@ -258,15 +271,17 @@ static int count_events(const struct bench *b, const struct uc_session *s, const
         uc_warn("no counters: %s", why);
         return 0;
     }
-    printf("\n# counts a call, in user mode, in a pass apart from timing\n%10s  %-28s  %-24s %12s\n", "size", "strategy",
-           "event", "count");
+    printf(
+        "\n# counts a call, in user mode, in a pass apart from timing\n%10s  %-28s  %-24s %12s\n",
+        "size", "strategy", "event", "count");
     for (size_t i = 0; i < plan->n && !rc; i++) {
         struct uc_pools pools;
         struct uc_batch batch = {0};
         struct uc_rng rng = {seed};
         rc = uc_pools_map(&pools, uc_batch_bytes(&plan->place[i], &s->caches), 0, false, seed);
         if (!rc)
-            rc = uc_batch_draw(&batch, &plan->place[i], &pools, &s->caches, &uc_weights_default, NULL, &rng);
+            rc = uc_batch_draw(&batch, &plan->place[i], &pools, &s->caches, &uc_weights_default,
+                               NULL, &rng);
         for (size_t k = 0; k < n && !rc; k++) {
             struct uc_count count[UC_MAX_EVENTS];
             unsigned long dropped = 0;
@@ -279,11 +294,11 @@ static int count_events(const struct bench *b, const struct uc_session *s, const
             size_t events = uc_counters_read(c, count);
             for (size_t e = 0; e < events; e++)
                 if (count[e].valid)
-                    printf("%10zu  %-28s  %-24s %12.2f\n", plan->place[i].size, u[k].name, count[e].event,
-                           (double)count[e].value / (double)batch.n);
+                    printf("%10zu  %-28s  %-24s %12.2f\n", plan->place[i].size, u[k].name,
+                           count[e].event, (double)count[e].value / (double)batch.n);
                 else
-                    printf("%10zu  %-28s  %-24s not counted: %s\n", plan->place[i].size, u[k].name, count[e].event,
-                           count[e].why);
+                    printf("%10zu  %-28s  %-24s not counted: %s\n", plan->place[i].size, u[k].name,
+                           count[e].event, count[e].why);
         }
         uc_batch_free(&batch);
         uc_pools_unmap(&pools);
@@ -292,14 +307,17 @@ static int count_events(const struct bench *b, const struct uc_session *s, const
     return rc;
 }
 
-static int measure(const struct bench *b, const struct uc_options *o, struct uc_session *s, const struct uc_plan *plan,
-                   const struct uc_subject *u, size_t n, struct uc_cells *cells)
+static int measure(const struct bench *b, const struct uc_options *o, struct uc_session *s,
+                   const struct uc_plan *plan, const struct uc_subject *u, size_t n,
+                   struct uc_cells *cells)
 {
     struct uc_sweep *sweep = NULL;
     struct uc_sweep_options so = {.weights = &uc_weights_default,
                                   .caches = &s->caches,
                                   .clock = &s->clock,
-                                  .seconds = o->budget > 0 ? o->budget : o->quick ? 1 : 4,
+                                  .seconds = o->budget > 0 ? o->budget
+                                             : o->quick    ? 1
+                                                           : 4,
                                   .seed = o->seed,
                                   .what = "timing",
                                   .done_after = 1};
@@ -344,7 +362,10 @@ static int run(struct bench *b, const struct uc_options *o, struct uc_session *s
     uc_cells_free(&cells);
     uc_plan_free(&plan);
     free(u);
-    return code ? code : rc == -EINTR ? uc_session_interrupted_code() : rc ? UC_EXIT_MACHINE : UC_EXIT_OK;
+    return code           ? code
+           : rc == -EINTR ? uc_session_interrupted_code()
+           : rc           ? UC_EXIT_MACHINE
+                          : UC_EXIT_OK;
 }
 
 static int bench(int argc, char **argv)
@@ -353,11 +374,12 @@ static int bench(int argc, char **argv)
     struct bench b = {.state = UC_NATURAL};
     struct uc_options o;
     struct uc_session s;
-    struct argp own = {.options = bench_options,
-                       .parser = parse,
-                       .args_doc = "[STRATEGY...]",
-                       .doc = "Time strategies by size; with two names the difference and its per cent too.\v"
-                              "Example: ucopy-tune bench unrolled rep_movsb --size 0-64,128,256"};
+    struct argp own = {
+        .options = bench_options,
+        .parser = parse,
+        .args_doc = "[STRATEGY...]",
+        .doc = "Time strategies by size; with two names the difference and its per cent too.\v"
+               "Example: ucopy-tune bench unrolled rep_movsb --size 0-64,128,256"};
     int rc = uc_options_parse(&o, UC_OPT_RUN | UC_OPT_CHOICE | UC_OPT_FORMAT, &own, &b, argc, argv);
 
     if (rc)

@@ -10,11 +10,12 @@
 #include "cli/command.h"
 #include "cli/tune.h"
 
-#define DEFAULT_BUDGET 60.0
+#define DEFAULT_BUDGET 70.0
 #define QUICK_BUDGET 8.0
 #define MEMORY_TOP (96u << 20) /* src and dst of this size and the rest stay under 600 MB */
 
-/* The larger of 64 MiB and twice the measured L3, as memory allows; 8 MiB where it must be quick. */
+/* The larger of 64 MiB and twice the measured L3, as memory allows; 8 MiB where it must be quick.
+ */
 static size_t choose_top(const struct uc_tune *t)
 {
     size_t l3 = t->session.caches.l3.by[UC_BY_CHASE], top = 64u << 20;
@@ -65,9 +66,14 @@ static int run(struct uc_tune *t)
     static const struct {
         const char *name;
         int (*run)(struct uc_tune *);
-    } stage[] = {{"prior", uc_tune_read_prior},  {"check", uc_tune_check},     {"measure", uc_tune_measure},
-                 {"choose", uc_tune_choose},     {"apply prior", uc_tune_apply_prior}, {"compose", uc_tune_compose},
-                 {"prove", uc_tune_prove},       {"write", uc_tune_write}};
+    } stage[] = {{"prior", uc_tune_read_prior},
+                 {"check", uc_tune_check},
+                 {"measure", uc_tune_measure},
+                 {"choose", uc_tune_choose},
+                 {"apply prior", uc_tune_apply_prior},
+                 {"compose", uc_tune_compose},
+                 {"prove", uc_tune_prove},
+                 {"write", uc_tune_write}};
     int rc = 0;
 
     for (size_t i = 0; i < sizeof(stage) / sizeof(stage[0]) && !rc; i++) {
@@ -87,9 +93,11 @@ static int run(struct uc_tune *t)
 static int tune(int argc, char **argv)
 {
     struct uc_options o;
-    struct argp own = {.doc = "Tune this machine: measure every copy strategy and write the thresholds as a C "
-                              "header with its evidence.\vExample: ucopy-tune -o profiles"};
-    int rc = uc_options_parse(&o, UC_OPT_RUN | UC_OPT_OUTPUT | UC_OPT_CHOICE, &own, NULL, argc, argv);
+    struct argp own = {
+        .doc = "Tune this machine: measure every copy strategy and write the thresholds as a C "
+               "header with its evidence.\vExample: ucopy-tune -o profiles"};
+    int rc =
+        uc_options_parse(&o, UC_OPT_RUN | UC_OPT_OUTPUT | UC_OPT_CHOICE, &own, NULL, argc, argv);
     struct uc_tune *t = rc ? NULL : calloc(1, sizeof(*t));
 
     if (rc)

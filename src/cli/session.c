@@ -35,8 +35,8 @@ static void install_handlers(void)
     sigaction(SIGTERM, &sa, NULL);
 }
 
-/* Two timed runs on one machine ruin both. The file is shared by all users; where it cannot be opened the run
- * goes on and says so. */
+/* Two timed runs on one machine ruin both. The file is shared by all users; where it cannot be
+ * opened the run goes on and says so. */
 int uc_session_lock(void)
 {
     static const char path[] = "/tmp/ucopy-tune.lock";
@@ -91,8 +91,8 @@ static void warn_caches(const struct uc_caches *c)
 
     for (int i = 0; i < 3; i++)
         if (level[i]->disagree)
-            uc_detail("the sources disagree on %s; %zu bytes by %s are used", name[i], level[i]->bytes,
-                      uc_cache_source_name[level[i]->source]);
+            uc_detail("the sources disagree on %s; %zu bytes by %s are used", name[i],
+                      level[i]->bytes, uc_cache_source_name[level[i]->source]);
 }
 
 static int read_machine(struct uc_session *s, size_t chase_bytes)

@@ -19,21 +19,21 @@ struct uc_session {
     struct uc_clock clock;
     int pu;
     const char *pu_why;
-    uint32_t isa;      /* usable and not disabled */
-    cpu_set_t siblings; /* PUs that share the core */
+    uint32_t isa;                /* usable and not disabled */
+    cpu_set_t siblings;          /* PUs that share the core */
     struct uc_machine_load load; /* when the session began */
     int lock;
 };
 
 /* Opens topology, checks that it is this machine's, takes the lock (saying when it waits), pins,
- * identifies, reads the caches (and measures them to chase_bytes where that is above 0), calibrates, and installs
- * the handler that sets uc_interrupted on SIGINT and SIGTERM. Prints its own one line on failure and returns the
- * exit code; 0 to go on. */
+ * identifies, reads the caches (and measures them to chase_bytes where that is above 0),
+ * calibrates, and installs the handler that sets uc_interrupted on SIGINT and SIGTERM. Prints its
+ * own one line on failure and returns the exit code; 0 to go on. */
 int uc_session_open(struct uc_session *s, const struct uc_options *o, size_t chase_bytes);
 void uc_session_close(struct uc_session *s);
 
-/* Takes the machine-wide lock, saying when it waits; -1 where it cannot be had (a warning says why). Closing it gives
- * it back. */
+/* Takes the machine-wide lock, saying when it waits; -1 where it cannot be had (a warning says
+ * why). Closing it gives it back. */
 int uc_session_lock(void);
 
 /* The signal that interrupted, as an exit code: 130 or 143. */

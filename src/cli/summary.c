@@ -32,7 +32,8 @@ static void sure_text(const struct uc_segment *s, char *buf, size_t cap)
     else if (!s->bracketed)
         snprintf(buf, cap, "not bracketed, measured to %s", uc_size_text(s->measured_to, a));
     else if (s->lo)
-        snprintf(buf, cap, "ends between %s and %s", uc_size_text(s->lo, a), uc_size_text(s->hi, b));
+        snprintf(buf, cap, "ends between %s and %s", uc_size_text(s->lo, a),
+                 uc_size_text(s->hi, b));
     else
         snprintf(buf, cap, "no spread given");
 }
@@ -44,7 +45,8 @@ static double range_gain(const struct uc_tune *t, enum uc_entry entry, size_t lo
     size_t n = 0;
 
     for (int k = 0; k < UC_CONSUMER_COUNT; k++) {
-        struct uc_gain g = uc_tune_gain(&t->proof, entry, UC_CALLED, (enum uc_consumer)k, UC_FIXED, lo, hi);
+        struct uc_gain g =
+            uc_tune_gain(&t->proof, entry, UC_CALLED, (enum uc_consumer)k, UC_FIXED, lo, hi);
         if (g.n) {
             logs += (double)g.n * log(g.geomean);
             n += g.n;
@@ -58,8 +60,9 @@ static void print_entry(const struct uc_tune *t, enum uc_entry entry)
     const struct uc_ladder *l = &t->profile.entry[entry].ladder;
     size_t lo = 0;
 
-    printf("\n%-22s %-25s %-9s %-32s %s\n", entry == UC_COPY ? "copy (dst used soon)" : "nocache (dst not used)",
-           "strategy", "x libc", "runner-up", "how sure");
+    printf("\n%-22s %-25s %-9s %-32s %s\n",
+           entry == UC_COPY ? "copy (dst used soon)" : "nocache (dst not used)", "strategy",
+           "x libc", "runner-up", "how sure");
     for (size_t i = 0; i < l->n; i++) {
         const struct uc_segment *s = &l->segment[i];
         char range[64], sure[96], runner[64] = "", gain[16] = "-";
@@ -80,36 +83,40 @@ static void print_regret(const struct uc_tune *t, enum uc_entry entry)
     const struct uc_regret *r = &t->regret[entry];
     char at[UC_SIZE_TEXT];
 
-    printf("  %-8s mean %.1f %%, worst %.1f %% at %s; at %zu of %zu sizes the interval lies above 10 %%\n",
-           uc_entry_name[entry], 100 * r->mean, 100 * r->worst, uc_size_text(r->worst_at, at), r->above_bound,
-           r->sizes);
+    printf("  %-8s mean %.1f %%, worst %.1f %% at %s; at %zu of %zu sizes the interval lies above "
+           "10 %%\n",
+           uc_entry_name[entry], 100 * r->mean, 100 * r->worst, uc_size_text(r->worst_at, at),
+           r->above_bound, r->sizes);
 }
 
-static void print_gain_line(const struct uc_tune *t, enum uc_form form, enum uc_consumer k, enum uc_mix mix,
-                            enum uc_entry entry)
+static void print_gain_line(const struct uc_tune *t, enum uc_form form, enum uc_consumer k,
+                            enum uc_mix mix, enum uc_entry entry)
 {
-    struct uc_gain g = uc_tune_gain(&t->proof, entry, form, k, mix, mix == UC_BAND ? 0 : 1, SIZE_MAX);
+    struct uc_gain g =
+        uc_tune_gain(&t->proof, entry, form, k, mix, mix == UC_BAND ? 0 : 1, SIZE_MAX);
     char at[UC_SIZE_TEXT], slower[80] = "";
 
     if (!g.n)
         return;
     if (g.slower)
         snprintf(slower, sizeof(slower), "; slower than libc at %zu of %zu", g.slower, g.n);
-    printf("  %-8s %-8s %-6s %-6s %6.2f    %5.2f at %s%s%s\n", uc_entry_name[entry], uc_form_name[form],
-           uc_consumer_name[k], mix == UC_BAND ? "mixed" : "fixed", g.geomean, g.worst, mix == UC_BAND ? "0 to " : "",
-           uc_size_text(g.worst_size, at), slower);
+    printf("  %-8s %-8s %-6s %-6s %6.2f    %5.2f at %s%s%s\n", uc_entry_name[entry],
+           uc_form_name[form], uc_consumer_name[k], mix == UC_BAND ? "mixed" : "fixed", g.geomean,
+           g.worst, mix == UC_BAND ? "0 to " : "", uc_size_text(g.worst_size, at), slower);
 }
 
 static void print_gains(const struct uc_tune *t)
 {
-    printf("\nGain over glibc %s memcpy (libc time / generated time; inlined: built with -march=native)\n"
+    printf("\nGain over glibc %s memcpy (libc time / generated time; inlined: built with "
+           "-march=native)\n"
            "  entry    form     dst is sizes    mean    worst\n",
            gnu_get_libc_version());
     for (int form = UC_CALLED; form <= UC_INLINE; form++)
         for (int k = 0; k < UC_CONSUMER_COUNT; k++)
             for (int mix = UC_FIXED; mix <= UC_BAND; mix++)
                 for (int e = 0; e < UC_ENTRY_COUNT; e++)
-                    print_gain_line(t, (enum uc_form)form, (enum uc_consumer)k, (enum uc_mix)mix, (enum uc_entry)e);
+                    print_gain_line(t, (enum uc_form)form, (enum uc_consumer)k, (enum uc_mix)mix,
+                                    (enum uc_entry)e);
 }
 
 #define MOST_NOTES 6
@@ -122,20 +129,22 @@ static bool in_ladder(const struct uc_ladder *l, const char *strategy)
     return false;
 }
 
-/* What kept a fast strategy out, and sizes at which a chosen one falls out of line; the profile has them all. */
+/* What kept a fast strategy out, and sizes at which a chosen one falls out of line; the profile has
+ * them all. */
 static void print_notes(const struct uc_tune *t)
 {
     for (int e = 0; e < UC_ENTRY_COUNT; e++) {
         const struct uc_profile_entry *p = &t->profile.entry[e];
         for (size_t i = 0; i < p->barred_n && i < MOST_NOTES; i++)
-            printf("  barred from %s, %zu to %zu: %s (%s)\n", uc_entry_name[e], p->barred[i].from, p->barred[i].to,
-                   p->barred[i].strategy, p->barred[i].why);
+            printf("  barred from %s, %zu to %zu: %s (%s)\n", uc_entry_name[e], p->barred[i].from,
+                   p->barred[i].to, p->barred[i].strategy, p->barred[i].why);
         if (p->barred_n > MOST_NOTES)
-            printf("  barred from %s: %zu more, in the profile\n", uc_entry_name[e], p->barred_n - MOST_NOTES);
+            printf("  barred from %s: %zu more, in the profile\n", uc_entry_name[e],
+                   p->barred_n - MOST_NOTES);
         for (size_t i = 0; i < p->anomaly_n; i++)
             if (in_ladder(&p->ladder, p->anomaly[i].strategy))
-                printf("  out of line: %s at %zu bytes, %.2f times its neighbours\n", p->anomaly[i].strategy,
-                       p->anomaly[i].size, p->anomaly[i].ratio);
+                printf("  out of line: %s at %zu bytes, %.2f times its neighbours\n",
+                       p->anomaly[i].strategy, p->anomaly[i].size, p->anomaly[i].ratio);
     }
 }
 
@@ -143,7 +152,8 @@ static void print_prior(const struct uc_tune *t)
 {
     for (int e = 0; e < UC_ENTRY_COUNT; e++)
         if (t->has_prior && !t->kept && !t->stood[e] && t->prior_loss[e] > 0)
-            printf("%s changed: on these readings the decision before costs %.1f %% over the best at each size, this one %.1f %%\n",
+            printf("%s changed: on these readings the decision before costs %.1f %% over the best "
+                   "at each size, this one %.1f %%\n",
                    uc_entry_name[e], 100 * t->prior_loss[e], 100 * t->new_loss[e]);
 }
 
@@ -153,7 +163,8 @@ void uc_tune_summary(const struct uc_tune *t)
     printf("grade %c", t->grade.letter);
     for (size_t i = 0; i < t->grade.reasons; i++)
         printf("%s%s", i ? "; " : ": ", t->grade.reason[i]);
-    printf("\n%lu readings, %lu dropped; weights: %s\n", t->facts.readings, t->facts.dropped, t->weights.name);
+    printf("\n%lu readings, %lu dropped; weights: %s\n", t->facts.readings, t->facts.dropped,
+           t->weights.name);
     for (int e = 0; e < UC_ENTRY_COUNT; e++)
         print_entry(t, (enum uc_entry)e);
     const struct uc_profile_entry *copy = &t->profile.entry[UC_COPY];
@@ -162,7 +173,8 @@ void uc_tune_summary(const struct uc_tune *t)
     if (copy->inline_wide.strategy[0])
         printf("inlined to %zu where the compiler may use AVX-512: %s\n", copy->inline_wide.max,
                copy->inline_wide.strategy);
-    printf("\nRegret on fresh readings (weighted cost over that of the best strategy at each size)\n");
+    printf(
+        "\nRegret on fresh readings (weighted cost over that of the best strategy at each size)\n");
     for (int e = 0; e < UC_ENTRY_COUNT; e++)
         print_regret(t, (enum uc_entry)e);
     if (t->has_compiler)

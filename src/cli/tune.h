@@ -44,8 +44,9 @@ struct uc_tune {
     struct uc_profile prior; /* --prior, or what lies in the output folder */
     bool has_prior;
     bool stood[UC_ENTRY_COUNT]; /* the prior's ladder stands */
-    double prior_loss[UC_ENTRY_COUNT], new_loss[UC_ENTRY_COUNT]; /* where it does not, both on the new readings */
-    bool kept;                  /* all of it stands: the files are left alone */
+    double prior_loss[UC_ENTRY_COUNT],
+        new_loss[UC_ENTRY_COUNT]; /* where it does not, both on the new readings */
+    bool kept;                    /* all of it stands: the files are left alone */
     char header_path[4096], json_path[4096], journal_path[4096];
 };
 
@@ -72,15 +73,18 @@ int uc_tune_prove(struct uc_tune *t);
 int uc_tune_write(struct uc_tune *t);
 void uc_tune_summary(const struct uc_tune *t);
 
-/* Emits the profile as it stands and compiles it with this box's compiler; warns where it cannot. 0 or a negative errno. */
-int uc_tune_build(const struct uc_tune *t, const char *name, enum uc_entry entry, bool native, struct uc_built *b);
+/* Emits the profile as it stands and compiles it with this box's compiler; warns where it cannot. 0
+ * or a negative errno. */
+int uc_tune_build(const struct uc_tune *t, const char *name, enum uc_entry entry, bool native,
+                  struct uc_built *b);
 /* Options of uc_fit for an entry of this run. */
 struct uc_fit_options uc_tune_fit_options(const struct uc_tune *t, enum uc_entry entry);
 /* Runs a sweep and appends its cells; facts may be NULL. 0 or the exit code, having said why. */
-int uc_tune_sweep(struct uc_tune *t, const struct uc_plan *plan, const struct uc_subject *subjects, size_t n,
-                  struct uc_sweep_options *so, struct uc_cells *cells, struct uc_sweep_facts *facts);
+int uc_tune_sweep(struct uc_tune *t, const struct uc_plan *plan, const struct uc_subject *subjects,
+                  size_t n, struct uc_sweep_options *so, struct uc_cells *cells,
+                  struct uc_sweep_facts *facts);
 /* Sweep options with this run's weights, caches and clock, and seconds. */
-struct uc_sweep_options uc_tune_sweep_options(struct uc_tune *t, const char *what, double seconds, double done_before,
-                                              double done_after);
+struct uc_sweep_options uc_tune_sweep_options(struct uc_tune *t, const char *what, double seconds,
+                                              double done_before, double done_after);
 
 #endif

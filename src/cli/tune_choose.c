@@ -1,4 +1,5 @@
-/* Decide: fit, then compose the best ladders whole, compile them, and time them before one is chosen. */
+/* Decide: fit, then compose the best ladders whole, compile them, and time them before one is
+ * chosen. */
 #include "cli/tune.h"
 
 #include <errno.h>
@@ -34,7 +35,8 @@ int uc_tune_choose(struct uc_tune *t)
         struct uc_profile_entry *out = &t->profile.entry[e];
         int rc = uc_fit(&t->cells, &fo, r);
         if (rc) {
-            uc_error("no decision for %s: %s", uc_entry_name[e], rc == -ENOMEM ? "no memory" : r->why);
+            uc_error("no decision for %s: %s", uc_entry_name[e],
+                     rc == -ENOMEM ? "no memory" : r->why);
             return UC_EXIT_MACHINE;
         }
         out->present = true;
@@ -48,7 +50,8 @@ int uc_tune_choose(struct uc_tune *t)
 }
 
 /* Emits the profile as it stands and compiles it. */
-int uc_tune_build(const struct uc_tune *t, const char *name, enum uc_entry entry, bool native, struct uc_built *b)
+int uc_tune_build(const struct uc_tune *t, const char *name, enum uc_entry entry, bool native,
+                  struct uc_built *b)
 {
     char why[256] = "", prefix[UC_PREFIX + 16], *text = NULL;
     size_t n;
@@ -63,15 +66,20 @@ int uc_tune_build(const struct uc_tune *t, const char *name, enum uc_entry entry
     if (!rc)
         rc = uc_build_header(text, prefix, name, native, b, why, sizeof(why));
     if (rc && rc != -ENOENT)
-        uc_warn("the generated header does not compile: %s", why[0] ? why : strerror(-rc));
+        uc_warn("%s cannot be tried whole: %s", name, why[0] ? why : strerror(-rc));
     free(text);
     return rc;
 }
 
-/* The whole fleet mix, and fixed sizes by the octaves, under each consumer with weight. */
+/* The fixed sizes at which whole ladders are timed: each stands for those from its predecessor on.
+ */
+static const size_t whole_size[] = {0,  1,  3,   6,   8,   12,  16,  24,   32,   40,
+                                    64, 96, 128, 200, 256, 400, 512, 1024, 2048, 4096};
+enum { WHOLE_SIZES = sizeof(whole_size) / sizeof(whole_size[0]) };
+
+/* The whole fleet mix, and the fixed sizes, under each consumer with weight. */
 static int compose_plan(const struct uc_tune *t, struct uc_plan *p)
 {
-    static const size_t size[] = {0, 1, 3, 6, 8, 12, 16, 24, 32, 40, 64, 96, 128, 200, 256, 400, 512, 1024, 2048};
     int rc = 0;
 
     memset(p, 0, sizeof(*p));
@@ -81,8 +89,8 @@ static int compose_plan(const struct uc_tune *t, struct uc_plan *p)
             continue;
         c.src_state = c.dst_state = UC_L1;
         c.consumer = (enum uc_consumer)k;
-        for (size_t i = 0; i < sizeof(size) / sizeof(size[0]) && !rc; i++) {
-            c.size = size[i];
+        for (size_t i = 0; i < WHOLE_SIZES && !rc; i++) {
+            c.size = whole_size[i];
             rc = uc_plan_add(p, &c, UC_SMALL);
         }
         c.size = 0;
@@ -94,53 +102,89 @@ static int compose_plan(const struct uc_tune *t, struct uc_plan *p)
     return rc;
 }
 
-/* Weighted cost of one try: relative to the least in each cell, fixed and mixed sizes by the mix weights. */
-static double score(const struct uc_tune *t, const struct uc_cells *cells, const struct uc_subject *u)
+/* Weight of the sizes that a fixed size stands for, among all to UC_SMALL_MAX. */
+static double whole_weight(const struct uc_weights *w, size_t size)
 {
-    double sum = 0, weight = 0;
+    size_t lo = 0;
+
+    for (size_t i = 0; i < WHOLE_SIZES && whole_size[i] < size; i++)
+        lo = whole_size[i] + 1;
+    return uc_size_weight(w, lo, size) / uc_size_weight(w, 0, UC_SMALL_MAX);
+}
+
+struct whole {
+    double cost;  /* weighted, relative to the least in each cell */
+    double worst; /* the largest relative cost in one cell */
+};
+
+static double least_cost(const struct uc_cells *cells, const struct uc_cell *c)
+{
+    double least = INFINITY;
+
+    for (size_t k = 0; k < cells->n; k++)
+        if (uc_cells_same_place(&cells->v[k], c))
+            least = fmin(least, cells->v[k].cost);
+    return least;
+}
+
+static struct whole score(const struct uc_tune *t, const struct uc_cells *cells,
+                          const struct uc_subject *u)
+{
+    double sum = 0, weight = 0, worst = 0;
 
     for (size_t i = 0; i < cells->n; i++) {
         const struct uc_cell *c = &cells->v[i];
-        double least = INFINITY, fixed_share = 0;
         if (strcmp(c->strategy, u->name) != 0 || c->form != u->form)
             continue;
-        for (size_t k = 0; k < cells->n; k++)
-            if (uc_cells_same_place(&cells->v[k], c))
-                least = fmin(least, cells->v[k].cost);
-        if (c->mix == UC_FIXED) /* the 19 sizes of the plan share the fixed half */
-            fixed_share = 1.0 / 19;
+        double ratio = c->cost / least_cost(cells, c);
         double w = t->weights.consumer_small[c->consumer] * t->weights.mix[c->mix] *
-                   (c->mix == UC_FIXED ? fixed_share : 1);
-        sum += w * c->cost / least;
+                   (c->mix == UC_FIXED ? whole_weight(&t->weights, c->size) : 1);
+        sum += w * ratio;
         weight += w;
+        worst = fmax(worst, ratio);
     }
-    return weight > 0 ? sum / weight : INFINITY;
+    return (struct whole){weight > 0 ? sum / weight : INFINITY, worst};
 }
 
-/* Times the tries side by side and returns the index of the best; ties within half a per cent go to the first. */
-static int time_tries(struct uc_tune *t, const struct uc_subject *u, size_t n, double seconds, double done, double *cost,
-                      size_t *best)
+/* Of those within 2 % of the best, the one that loses least where it loses most; the first of
+ * equals. */
+#define WHOLE_TIE 1.02
+
+static size_t best_whole(const struct whole *w, size_t n)
+{
+    size_t best = 0;
+    double least = INFINITY;
+
+    for (size_t i = 0; i < n; i++)
+        least = fmin(least, w[i].cost);
+    while (w[best].cost > WHOLE_TIE * least)
+        best++;
+    for (size_t i = best + 1; i < n; i++)
+        if (w[i].cost <= WHOLE_TIE * least && w[i].worst < 0.98 * w[best].worst)
+            best = i;
+    return best;
+}
+
+/* Times the tries side by side; *best is the index of the one to take. */
+static int time_tries(struct uc_tune *t, const struct uc_subject *u, size_t n, double seconds,
+                      double done, struct whole *w, size_t *best)
 {
     struct uc_plan plan;
     struct uc_cells cells = {0};
-    struct uc_sweep_options so = uc_tune_sweep_options(t, "whole ladders", seconds, done, done + 0.04);
+    struct uc_sweep_options so =
+        uc_tune_sweep_options(t, "whole ladders", seconds, done, done + 0.04);
     int rc = compose_plan(t, &plan) ? UC_EXIT_MACHINE : 0;
-    double least = INFINITY;
 
     so.race = false;
     so.group_share[UC_SMALL] = 0.4;
     so.group_share[UC_BANDS] = 0.6;
     if (!rc)
         rc = uc_tune_sweep(t, &plan, u, n, &so, &cells, NULL);
-    *best = 0;
     for (size_t i = 0; i < n && !rc; i++) {
-        double s = cost[i] = score(t, &cells, &u[i]);
-        uc_detail("whole: %s costs %.4f", u[i].name, s);
-        if (s < least * (i ? 0.995 : 1)) {
-            least = s;
-            *best = i;
-        }
+        w[i] = score(t, &cells, &u[i]);
+        uc_detail("whole: %s costs %.4f, %.2f at worst", u[i].name, w[i].cost, w[i].worst);
     }
+    *best = rc ? 0 : best_whole(w, n);
     uc_plan_free(&plan);
     uc_cells_free(&cells);
     return rc;
@@ -157,13 +201,17 @@ static int by_dispatch_cost(const void *a, const void *b)
     return (x->cost > y->cost) - (x->cost < y->cost);
 }
 
-/* Weighted cost of a dispatch over the sizes from 0 to 256 (or as far as it serves), by the readings that chose. */
-static double dispatch_cost(const struct uc_tune *t, const struct uc_fit_model *m, const struct uc_fit_strategy *f)
+/* Weighted cost of a dispatch over the sizes from 0 to 256 (or as far as it serves), by the
+ * readings that chose. */
+static double dispatch_cost(const struct uc_tune *t, const struct uc_fit_model *m,
+                            const struct uc_fit_strategy *f)
 {
     double sum = 0, weight = 0;
 
-    for (size_t i = 0; i < t->plan.sizes && t->plan.size[i] <= 256 && t->plan.size[i] <= f->max; i++) {
-        double c = uc_fit_model_cost(m, f->name, t->plan.size[i], f->max < 256 ? f->max : 256, NULL, NULL);
+    for (size_t i = 0; i < t->plan.sizes && t->plan.size[i] <= 256 && t->plan.size[i] <= f->max;
+         i++) {
+        double c =
+            uc_fit_model_cost(m, f->name, t->plan.size[i], f->max < 256 ? f->max : 256, NULL, NULL);
         double w = uc_size_weight(&t->weights, t->plan.size[i], t->plan.size[i]);
         sum += isnan(c) ? 0 : w * c;
         weight += isnan(c) ? 0 : w;
@@ -187,8 +235,8 @@ static size_t best_dispatches(const struct uc_tune *t, struct dispatch_cost *d)
 }
 
 /* The ladder with another dispatch in front; false where that leaves a gap or changes nothing. */
-static bool with_dispatch(const struct uc_tune *t, const struct uc_ladder *l, const struct uc_fit_strategy *f,
-                          struct uc_ladder *out)
+static bool with_dispatch(const struct uc_tune *t, const struct uc_ladder *l,
+                          const struct uc_fit_strategy *f, struct uc_ladder *out)
 {
     *out = *l;
     if (l->n < 2 || !strcmp(l->segment[0].strategy, f->name))
@@ -226,7 +274,7 @@ static int choose_ladder(struct uc_tune *t)
     struct uc_built b[MAX_TRIES] = {0};
     struct uc_subject u[MAX_TRIES];
     size_t n = 0, best = 0, which[MAX_TRIES], tries = ladder_tries(t, try);
-    double cost[MAX_TRIES];
+    struct whole w[MAX_TRIES];
     int rc = 0;
 
     for (size_t i = 0; i < tries; i++) {
@@ -239,11 +287,11 @@ static int choose_ladder(struct uc_tune *t)
         which[n++] = i;
     }
     if (n > 1)
-        rc = time_tries(t, u, n, 0.05 * t->budget, 0.66, cost, &best);
+        rc = time_tries(t, u, n, 0.05 * t->budget, 0.66, w, &best);
     entry->ladder = try[n ? which[best] : 0];
     if (n > 1 && which[best] >= t->fit[UC_COPY].ladders) {
         struct uc_segment *s = &entry->ladder.segment[0];
-        s->margin = s->margin_lo = s->margin_hi = cost[0] / cost[best];
+        s->margin = s->margin_lo = s->margin_hi = w[0].cost / w[best].cost;
         s->tie = false;
     }
     for (size_t i = 0; i < n; i++)
@@ -262,7 +310,8 @@ static int by_cost(const void *a, const void *b)
     return (x->cost > y->cost) - (x->cost < y->cost);
 }
 
-/* Mean relative cost of a dispatch inlined, from the sweep's inline cells: bands to 64 and fixed sizes to 64. */
+/* Mean relative cost of a dispatch inlined, from the sweep's inline cells: bands to 64 and fixed
+ * sizes to 64. */
 static double inline_cost(const struct uc_tune *t, const char *name)
 {
     double sum = 0, weight = 0;
@@ -278,15 +327,18 @@ static double inline_cost(const struct uc_tune *t, const char *name)
         for (size_t k = 0; k < t->cells.n; k++)
             if (t->cells.v[k].form == UC_INLINE && uc_cells_same_place(&t->cells.v[k], c))
                 least = fmin(least, t->cells.v[k].cost);
-        double w = t->weights.consumer_small[c->consumer] *
-                   (band ? t->weights.mix[UC_BAND] : t->weights.mix[UC_FIXED] * uc_size_weight(&t->weights, c->size, c->size));
+        double w =
+            t->weights.consumer_small[c->consumer] *
+            (band ? t->weights.mix[UC_BAND]
+                  : t->weights.mix[UC_FIXED] * uc_size_weight(&t->weights, c->size, c->size));
         sum += w * c->cost / least;
         weight += w;
     }
     return weight > 0 ? sum / weight : INFINITY;
 }
 
-/* The dispatches that may be inlined: baseline code has general registers and SSE2 alone. Best first. */
+/* The dispatches that may be inlined: baseline code has general registers and SSE2 alone. Best
+ * first. */
 static size_t inline_tries(const struct uc_tune *t, bool wide, struct inline_try *out)
 {
     size_t n = 0;
@@ -313,7 +365,7 @@ static int choose_inline(struct uc_tune *t, bool wide, double done)
     struct uc_built b[MAX_TRIES] = {0};
     struct uc_subject u[MAX_TRIES];
     struct uc_inline_part parts[MAX_TRIES] = {0};
-    double cost[MAX_TRIES];
+    struct whole w[MAX_TRIES];
     int rc = 0;
 
     for (size_t i = 0; i < tries + 1 && n < most; i++) {
@@ -329,7 +381,7 @@ static int choose_inline(struct uc_tune *t, bool wide, double done)
         n++;
     }
     if (n > 1)
-        rc = time_tries(t, u, n, 0.03 * t->budget, done, cost, &best);
+        rc = time_tries(t, u, n, 0.03 * t->budget, done, w, &best);
     *part = parts[best];
     for (size_t i = 0; i < n; i++)
         uc_built_unload(&b[i]);
@@ -343,14 +395,16 @@ int uc_tune_compose(struct uc_tune *t)
     uc_build_compiler_version(t->compiler, sizeof(t->compiler));
     t->has_compiler = t->compiler[0];
     if (!t->has_compiler) {
-        uc_warn("no compiler ('%s' cannot be run): the header is not compiled here, and nothing is inlined or validated",
+        uc_warn("no compiler ('%s' cannot be run): the header is not compiled here, and nothing is "
+                "inlined or validated",
                 uc_build_compiler());
         return 0;
     }
     rc = t->stood[UC_COPY] ? 0 : choose_ladder(t);
     if (!rc && !t->stood[UC_COPY])
         rc = choose_inline(t, false, 0.70);
-    if (!rc && !t->stood[UC_COPY] && (t->session.isa & UCOPY_ISA_AVX512BW) && t->o->environment == UCOPY_USER)
+    if (!rc && !t->stood[UC_COPY] && (t->session.isa & UCOPY_ISA_AVX512BW) &&
+        t->o->environment == UCOPY_USER)
         rc = choose_inline(t, true, 0.74);
     return rc;
 }

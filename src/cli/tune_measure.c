@@ -48,14 +48,16 @@ int uc_tune_check(struct uc_tune *t)
             continue;
         if (uc_interrupted)
             return uc_session_interrupted_code();
-        uc_progress("checking each strategy", 0.02 * (double)i / (double)ucopy_strategy_count, t->budget);
+        uc_progress("checking each strategy", 0.02 * (double)i / (double)ucopy_strategy_count,
+                    t->budget);
         int rc = uc_verify_strategy(s, t->plan.size, t->plan.sizes, &f);
         if (rc < 0) {
             uc_error("no memory to check %s: %s", s->name, strerror(-rc));
             return UC_EXIT_MACHINE;
         }
         if (rc) {
-            uc_error("%s fails its check and is left out: %s (size %zu, dst mod 64 = %u, src mod 64 = %u)",
+            uc_error("%s fails its check and is left out: %s (size %zu, dst mod 64 = %u, src mod "
+                     "64 = %u)",
                      s->name, f.what, f.size, f.dst_align, f.src_align);
             t->failed++;
             continue;
@@ -89,9 +91,11 @@ static void resume(struct uc_sweep *s, const char *path)
     if (rc == -ENOENT)
         uc_note("there is no %s to resume from: starting anew", path);
     else if (rc == -ESTALE)
-        uc_warn("%s is of another plan (other sizes, strategies, seed or version): starting anew", path);
+        uc_warn("%s is of another plan (other sizes, strategies, seed or version): starting anew",
+                path);
     else if (rc)
-        uc_warn("%s cannot be used (%s): starting anew", path, rc == -EINVAL ? "it is damaged" : strerror(-rc));
+        uc_warn("%s cannot be used (%s): starting anew", path,
+                rc == -EINVAL ? "it is damaged" : strerror(-rc));
 }
 
 static int sweep_failed(const struct uc_tune *t, int rc)
@@ -103,12 +107,14 @@ static int sweep_failed(const struct uc_tune *t, int rc)
     if (access(t->journal_path, F_OK))
         uc_error("interrupted: nothing was written");
     else
-        uc_error("interrupted: the readings so far are kept in %s; --resume goes on with them", t->journal_path);
+        uc_error("interrupted: the readings so far are kept in %s; --resume goes on with them",
+                 t->journal_path);
     return uc_session_interrupted_code();
 }
 
-int uc_tune_sweep(struct uc_tune *t, const struct uc_plan *plan, const struct uc_subject *subjects, size_t n,
-                  struct uc_sweep_options *so, struct uc_cells *cells, struct uc_sweep_facts *facts)
+int uc_tune_sweep(struct uc_tune *t, const struct uc_plan *plan, const struct uc_subject *subjects,
+                  size_t n, struct uc_sweep_options *so, struct uc_cells *cells,
+                  struct uc_sweep_facts *facts)
 {
     struct uc_sweep *s = NULL;
     int rc = uc_sweep_new(&s, plan, subjects, n, so);
@@ -127,7 +133,8 @@ int uc_tune_sweep(struct uc_tune *t, const struct uc_plan *plan, const struct uc
         struct uc_sweep_facts f;
         uc_sweep_facts(s, &f);
         if (f.rounds[g])
-            uc_detail("%s, %s: %u rounds in %.2f s", so->what, uc_group_name[g], f.rounds[g], f.seconds[g]);
+            uc_detail("%s, %s: %u rounds in %.2f s", so->what, uc_group_name[g], f.rounds[g],
+                      f.seconds[g]);
     }
     uc_sweep_free(s);
     return rc ? sweep_failed(t, rc) : 0;
@@ -143,7 +150,8 @@ static double take_self(struct uc_cells *c)
 
     for (size_t i = 0; i < c->n; i++) {
         const struct uc_cell *x = &c->v[i];
-        for (size_t k = 0; !strcmp(x->strategy, again) && x->src_state == UC_L1 && k < c->n && v; k++)
+        for (size_t k = 0; !strcmp(x->strategy, again) && x->src_state == UC_L1 && k < c->n && v;
+             k++)
             if (!strcmp(c->v[k].strategy, "libc") && uc_cells_same_place(&c->v[k], x))
                 v[n++] = fabs(log(x->cost / c->v[k].cost));
     }
@@ -167,7 +175,8 @@ static void measure_noise(struct uc_tune *t)
     t->noise.self = take_self(&t->cells);
     uc_machine_load_now(&now, t->session.pu, &t->session.siblings);
     t->noise.steal = uc_steal_share(&t->session.load, &now);
-    t->noise.sibling = CPU_COUNT(&t->session.siblings) ? uc_sibling_share(&t->session.load, &now) : -1;
+    t->noise.sibling =
+        CPU_COUNT(&t->session.siblings) ? uc_sibling_share(&t->session.load, &now) : -1;
     t->noise.dropped = t->facts.readings ? (double)t->facts.dropped / (double)t->facts.readings : 0;
     for (size_t i = 0; i < t->cells.n && width; i++)
         if (t->cells.v[i].n >= 6)
@@ -197,7 +206,7 @@ int uc_tune_measure(struct uc_tune *t)
     struct uc_subject *subject = malloc(UC_MAX_SUBJECTS * sizeof(*subject));
     struct uc_sweep_options so =
         uc_tune_sweep_options(t, "measuring", 0.58 * t->budget, 0.05, 0.66);
-    static const double share[UC_GROUPS] = {[UC_SMALL] = .30, [UC_BANDS] = .20, [UC_MIDDLE] = .04,
+    static const double share[UC_GROUPS] = {[UC_SMALL] = .30, [UC_BANDS] = .20,  [UC_MIDDLE] = .04,
                                             [UC_LARGE] = .24, [UC_EVICTS] = .20, [UC_PROBES] = .02};
     int rc = subject ? 0 : UC_EXIT_MACHINE;
 
@@ -205,7 +214,8 @@ int uc_tune_measure(struct uc_tune *t)
     so.journal = t->journal_path;
     t->branch_ns = uc_branch_cost_ticks() / t->session.clock.tsc_hz * 1e9;
     if (!rc)
-        rc = uc_tune_sweep(t, &t->plan, subject, all_subjects(t, subject), &so, &t->cells, &t->facts);
+        rc = uc_tune_sweep(t, &t->plan, subject, all_subjects(t, subject), &so, &t->cells,
+                           &t->facts);
     if (!rc)
         measure_noise(t);
     free(subject);

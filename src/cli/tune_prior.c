@@ -1,4 +1,5 @@
-/* Hysteresis: a decision that was made before stands unless the new one wins by more than the margin. */
+/* Hysteresis: a decision that was made before stands unless the new one wins by more than the
+ * margin. */
 #include "cli/tune.h"
 
 #include <errno.h>
@@ -25,7 +26,8 @@ static int read_prior(struct uc_tune *t)
         return UC_EXIT_USAGE;
     }
     if (rc) {
-        uc_warn("%s cannot be read (%s) and counts for nothing in this decision", path, why[0] ? why : strerror(-rc));
+        uc_warn("%s cannot be read (%s) and counts for nothing in this decision", path,
+                why[0] ? why : strerror(-rc));
         return 0;
     }
     t->has_prior = true;
@@ -41,13 +43,15 @@ int uc_tune_read_prior(struct uc_tune *t)
     if (!t->prior.has_cpu || strcmp(t->prior.cpu.key, t->session.cpu.key) != 0 ||
         t->prior.environment != t->o->environment) {
         uc_error("%s is a profile of %s%s, not of %s%s: it cannot be the prior here",
-                 t->o->prior ? t->o->prior : t->json_path, t->prior.has_cpu ? t->prior.cpu.key : "no named CPU",
+                 t->o->prior ? t->o->prior : t->json_path,
+                 t->prior.has_cpu ? t->prior.cpu.key : "no named CPU",
                  t->prior.environment == UCOPY_KERNEL ? " (kernel)" : "", t->session.cpu.key,
                  t->o->environment == UCOPY_KERNEL ? " (kernel)" : "");
         return UC_EXIT_USAGE;
     }
     if (t->prior.digest_differs)
-        uc_warn("%s was edited by hand since it was made", t->o->prior ? t->o->prior : t->json_path);
+        uc_warn("%s was edited by hand since it was made",
+                t->o->prior ? t->o->prior : t->json_path);
     return 0;
 }
 
@@ -71,7 +75,8 @@ static bool same_decision(const struct uc_ladder *a, const struct uc_ladder *b)
     if (a->n != b->n)
         return false;
     for (size_t i = 0; i < a->n; i++)
-        if (a->segment[i].max != b->segment[i].max || strcmp(a->segment[i].strategy, b->segment[i].strategy) != 0)
+        if (a->segment[i].max != b->segment[i].max ||
+            strcmp(a->segment[i].strategy, b->segment[i].strategy) != 0)
             return false;
     return true;
 }
@@ -87,7 +92,8 @@ static bool stands(struct uc_tune *t, enum uc_entry e)
         return false;
     if (same_decision(old, new))
         return true;
-    if (uc_fit_regret(&t->cells, &fo, old, 0.10, &a) || uc_fit_regret(&t->cells, &fo, new, 0.10, &b))
+    if (uc_fit_regret(&t->cells, &fo, old, 0.10, &a) ||
+        uc_fit_regret(&t->cells, &fo, new, 0.10, &b))
         return false;
     t->prior_loss[e] = a.mean;
     t->new_loss[e] = b.mean;

@@ -1,5 +1,5 @@
-/* The proof: fresh readings, which the choice did not see, of the chosen strategies, their contenders, libc and the
- * compiled header. */
+/* The proof: fresh readings, which the choice did not see, of the chosen strategies, their
+ * contenders, libc and the compiled header. */
 #include "cli/tune.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static int by_cost(const void *a, const void *b)
     return (x->cost > y->cost) - (x->cost < y->cost);
 }
 
-/* The best three at each size by the readings that chose, and all that the ladder names. */
+/* The best two at each size by the readings that chose, and all that the ladder names. */
 static int mark_contenders(const struct uc_tune *t, enum uc_entry entry, bool *wanted)
 {
     struct uc_fit_options fo = uc_tune_fit_options(t, entry);
@@ -43,12 +43,13 @@ static int mark_contenders(const struct uc_tune *t, enum uc_entry entry, bool *w
     for (size_t i = 0; i < t->plan.sizes; i++) {
         size_t n = 0, size = t->plan.size[i], dispatch_max = segment_of(ladder, size)->max;
         for (size_t k = 0; k < t->strategies; k++) {
-            double cost = uc_fit_model_cost(m, t->strategy[k]->name, size, dispatch_max, NULL, NULL);
+            double cost =
+                uc_fit_model_cost(m, t->strategy[k]->name, size, dispatch_max, NULL, NULL);
             if (t->strategy[k]->role == UCOPY_CANDIDATE && !isnan(cost))
                 c[n++] = (struct contender){k, cost};
         }
         qsort(c, n, sizeof(*c), by_cost);
-        for (size_t r = 0; r < n && r < 3; r++)
+        for (size_t r = 0; r < n && r < 2; r++)
             wanted[c[r].who] = true;
     }
     uc_fit_model_free(m);
@@ -70,8 +71,9 @@ static int proof_plan(const struct uc_tune *t, enum uc_entry entry, struct uc_pl
     return rc ? UC_EXIT_MACHINE : 0;
 }
 
-static size_t proof_subjects(const struct uc_tune *t, const bool *wanted, const struct uc_built *baseline,
-                             const struct uc_built *native, struct uc_subject *u)
+static size_t proof_subjects(const struct uc_tune *t, const bool *wanted,
+                             const struct uc_built *baseline, const struct uc_built *native,
+                             struct uc_subject *u)
 {
     size_t n = 0;
 
@@ -86,9 +88,11 @@ static size_t proof_subjects(const struct uc_tune *t, const bool *wanted, const 
     return n;
 }
 
-static int prove_entry(struct uc_tune *t, enum uc_entry entry, double seconds, double from, double to)
+static int prove_entry(struct uc_tune *t, enum uc_entry entry, double seconds, double from,
+                       double to)
 {
-    struct uc_sweep_options so = uc_tune_sweep_options(t, "proving on fresh readings", seconds, from, to);
+    struct uc_sweep_options so =
+        uc_tune_sweep_options(t, "proving on fresh readings", seconds, from, to);
     struct uc_subject *u = malloc(UC_MAX_SUBJECTS * sizeof(*u));
     bool wanted[UC_MAX_SUBJECTS] = {false};
     struct uc_built baseline = {0}, native = {0};
@@ -109,7 +113,8 @@ static int prove_entry(struct uc_tune *t, enum uc_entry entry, double seconds, d
     so.group_share[UC_LARGE] = .35;
     so.group_share[UC_EVICTS] = .6;
     if (!rc)
-        rc = uc_tune_sweep(t, &plan, u, proof_subjects(t, wanted, &baseline, &native, u), &so, &t->proof, NULL);
+        rc = uc_tune_sweep(t, &plan, u, proof_subjects(t, wanted, &baseline, &native, u), &so,
+                           &t->proof, NULL);
     uc_built_unload(&baseline);
     uc_built_unload(&native);
     uc_plan_free(&plan);
@@ -119,10 +124,10 @@ static int prove_entry(struct uc_tune *t, enum uc_entry entry, double seconds, d
 
 int uc_tune_prove(struct uc_tune *t)
 {
-    int rc = prove_entry(t, UC_COPY, 0.18 * t->budget, 0.78, 0.93);
+    int rc = prove_entry(t, UC_COPY, 0.17 * t->budget, 0.78, 0.92);
 
     if (!rc)
-        rc = prove_entry(t, UC_NOCACHE, 0.07 * t->budget, 0.93, 1);
+        rc = prove_entry(t, UC_NOCACHE, 0.09 * t->budget, 0.92, 1);
     for (int e = 0; e < UC_ENTRY_COUNT && !rc; e++) {
         struct uc_fit_options fo = uc_tune_fit_options(t, (enum uc_entry)e);
         if (uc_fit_regret(&t->proof, &fo, &t->profile.entry[e].ladder, 0.10, &t->regret[e])) {
@@ -158,8 +163,8 @@ struct uc_gain uc_tune_gain(const struct uc_cells *proof, enum uc_entry entry, e
     for (size_t i = 0; i < proof->n; i++) {
         const struct uc_cell *c = &proof->v[i];
         size_t size = c->mix == UC_BAND ? c->size_hi : c->size;
-        if (strcmp(c->strategy, "generated") != 0 || c->entry != entry || c->form != form || c->mix != mix ||
-            c->consumer != consumer || !near_state(c) || size < lo || size > hi)
+        if (strcmp(c->strategy, "generated") != 0 || c->entry != entry || c->form != form ||
+            c->mix != mix || c->consumer != consumer || !near_state(c) || size < lo || size > hi)
             continue;
         const struct uc_cell *libc = libc_beside(proof, c);
         if (!libc)

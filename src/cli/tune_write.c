@@ -39,7 +39,8 @@ static json_t *share_or_null(double v)
 
 static json_t *rounds_json(const struct uc_sweep_facts *f)
 {
-    static const char *const key[UC_GROUPS] = {"small", "bands", "middle", "large", "evict", "probes"};
+    static const char *const key[UC_GROUPS] = {"small", "bands", "middle",
+                                               "large", "evict", "probes"};
     json_t *o = json_object();
 
     for (int g = 0; g < UC_GROUPS; g++)
@@ -53,9 +54,10 @@ static json_t *noise_json(const struct uc_tune *t)
 
     for (size_t i = 0; i < t->grade.reasons; i++)
         json_array_append_new(reasons, json_string(t->grade.reason[i]));
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "dropped", real(t->noise.dropped, 3), "steal",
-                     share_or_null(t->noise.steal), "sibling", share_or_null(t->noise.sibling), "self",
-                     real(t->noise.self, 3), "half_width", real(t->noise.half_width, 3), "reasons", reasons);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "dropped", real(t->noise.dropped, 3),
+                     "steal", share_or_null(t->noise.steal), "sibling",
+                     share_or_null(t->noise.sibling), "self", real(t->noise.self, 3), "half_width",
+                     real(t->noise.half_width, 3), "reasons", reasons);
 }
 
 static const char *libc_name(char buf[48])
@@ -81,14 +83,17 @@ static json_t *method_json(const struct uc_tune *t)
 
     uname(&u);
     return json_pack(
-        "{s:i, s:I, s:s, s:s%, s:o, s:s, s:s, s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:b}",
-        "version", 1, "seed", (json_int_t)t->o->seed, "timer", "rdtsc between lfences", "grade", &t->grade.letter,
-        (size_t)1, "noise", noise_json(t), "kernel", u.release, "libc", libc_name(libc), "microcode",
-        text_or_null(t->session.cpu.microcode), "compiler", __VERSION__, "optimised", optimised(), "header_compiler",
-        text_or_null(t->compiler), "tsc_hz", real(c->tsc_hz, 6), "core_hz_est", real(c->core_hz, 4), "core_hz_lo",
-        real(c->core_lo, 4), "core_hz_hi", real(c->core_hi, 4), "branch_ns", real(t->branch_ns, 3), "page_bytes",
-        (json_int_t)sysconf(_SC_PAGESIZE), "readings", (json_int_t)t->facts.readings, "dropped",
-        (json_int_t)t->facts.dropped, "rounds", rounds_json(&t->facts), "quick", (int)t->o->quick);
+        "{s:i, s:I, s:s, s:s%, s:o, s:s, s:s, s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:I, "
+        "s:I, s:I, s:o, s:b}",
+        "version", 1, "seed", (json_int_t)t->o->seed, "timer", "rdtsc between lfences", "grade",
+        &t->grade.letter, (size_t)1, "noise", noise_json(t), "kernel", u.release, "libc",
+        libc_name(libc), "microcode", text_or_null(t->session.cpu.microcode), "compiler",
+        __VERSION__, "optimised", optimised(), "header_compiler", text_or_null(t->compiler),
+        "tsc_hz", real(c->tsc_hz, 6), "core_hz_est", real(c->core_hz, 4), "core_hz_lo",
+        real(c->core_lo, 4), "core_hz_hi", real(c->core_hi, 4), "branch_ns", real(t->branch_ns, 3),
+        "page_bytes", (json_int_t)sysconf(_SC_PAGESIZE), "readings", (json_int_t)t->facts.readings,
+        "dropped", (json_int_t)t->facts.dropped, "rounds", rounds_json(&t->facts), "quick",
+        (int)t->o->quick);
 }
 
 static json_t *consumers_json(const double *w)
@@ -113,23 +118,26 @@ static json_t *states_json(const double *w)
 
 static json_t *weights_json(const struct uc_weights *w)
 {
-    return json_pack("{s:s, s:s, s:{s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o, s:o}}", "name", w->name,
-                     "sizes", w->sizes ? w->sizes->name : "octaves to 64 MiB, within those to 4 KiB by the fleet mix",
-                     "mix", "fixed", real(w->mix[UC_FIXED], 4), "band", real(w->mix[UC_BAND], 4), "consumer_to_4096",
-                     consumers_json(w->consumer_small), "consumer_above", consumers_json(w->consumer_large),
-                     "state_to_quarter_l1", states_json(w->state_small), "nocache_src", states_json(w->nocache_src),
-                     "page_end", real(w->page_end, 4), "equal_distance", real(w->equal_distance, 4), "alignment",
-                     "both", real(w->both_aligned, 4), "dst_off", real(w->dst_off, 4), "src_off", real(w->src_off, 4),
-                     "both_off", real(w->both_off, 4));
+    return json_pack(
+        "{s:s, s:s, s:{s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o, s:o}}", "name",
+        w->name, "sizes",
+        w->sizes ? w->sizes->name : "octaves to 64 MiB, within those to 4 KiB by the fleet mix",
+        "mix", "fixed", real(w->mix[UC_FIXED], 4), "band", real(w->mix[UC_BAND], 4),
+        "consumer_to_4096", consumers_json(w->consumer_small), "consumer_above",
+        consumers_json(w->consumer_large), "state_to_quarter_l1", states_json(w->state_small),
+        "nocache_src", states_json(w->nocache_src), "page_end", real(w->page_end, 4),
+        "equal_distance", real(w->equal_distance, 4), "alignment", "both", real(w->both_aligned, 4),
+        "dst_off", real(w->dst_off, 4), "src_off", real(w->src_off, 4), "both_off",
+        real(w->both_off, 4));
 }
 
 static json_t *gain_json(const struct uc_gain *g)
 {
     if (!g->n)
         return json_null();
-    return json_pack("{s:o, s:o, s:I, s:I, s:I}", "geomean", real(g->geomean, 4), "worst", real(g->worst, 4),
-                     "worst_size", (json_int_t)g->worst_size, "slower", (json_int_t)g->slower, "cells",
-                     (json_int_t)g->n);
+    return json_pack("{s:o, s:o, s:I, s:I, s:I}", "geomean", real(g->geomean, 4), "worst",
+                     real(g->worst, 4), "worst_size", (json_int_t)g->worst_size, "slower",
+                     (json_int_t)g->slower, "cells", (json_int_t)g->n);
 }
 
 /* libc over generated for one form: fixed sizes to 64 KiB and bands, by consumer. */
@@ -142,8 +150,10 @@ static json_t *form_json(const struct uc_tune *t, enum uc_form form)
     if (!json_is_object(o))
         return o;
     for (size_t i = 0; i < sizeof(consumer) / sizeof(consumer[0]); i++) {
-        struct uc_gain f = uc_tune_gain(&t->proof, UC_COPY, form, consumer[i], UC_FIXED, 1, SIZE_MAX);
-        struct uc_gain b = uc_tune_gain(&t->proof, UC_COPY, form, consumer[i], UC_BAND, 0, SIZE_MAX);
+        struct uc_gain f =
+            uc_tune_gain(&t->proof, UC_COPY, form, consumer[i], UC_FIXED, 1, SIZE_MAX);
+        struct uc_gain b =
+            uc_tune_gain(&t->proof, UC_COPY, form, consumer[i], UC_BAND, 0, SIZE_MAX);
         json_object_set_new(o, uc_consumer_name[consumer[i]],
                             json_pack("{s:o, s:o}", "fixed", gain_json(&f), "band", gain_json(&b)));
     }
@@ -152,20 +162,22 @@ static json_t *form_json(const struct uc_tune *t, enum uc_form form)
 
 static json_t *regret_json(const struct uc_regret *r)
 {
-    return json_pack("{s:o, s:o, s:I, s:I, s:I}", "mean", real(r->mean, 3), "worst", real(r->worst, 3), "worst_size",
-                     (json_int_t)r->worst_at, "above_10_percent", (json_int_t)r->above_bound, "sizes",
-                     (json_int_t)r->sizes);
+    return json_pack("{s:o, s:o, s:I, s:I, s:I}", "mean", real(r->mean, 3), "worst",
+                     real(r->worst, 3), "worst_size", (json_int_t)r->worst_at, "above_10_percent",
+                     (json_int_t)r->above_bound, "sizes", (json_int_t)r->sizes);
 }
 
 static json_t *validation_json(const struct uc_tune *t)
 {
-    struct uc_gain nocache = uc_tune_gain(&t->proof, UC_NOCACHE, UC_CALLED, UC_EVICT, UC_FIXED, 1, SIZE_MAX);
+    struct uc_gain nocache =
+        uc_tune_gain(&t->proof, UC_NOCACHE, UC_CALLED, UC_EVICT, UC_FIXED, 1, SIZE_MAX);
     char libc[48];
 
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "libc", libc_name(libc), "compiler",
-                     text_or_null(t->compiler), "regret", regret_json(&t->regret[UC_COPY]), "regret_nocache",
-                     regret_json(&t->regret[UC_NOCACHE]), "libc_gain", form_json(t, UC_CALLED), "libc_gain_inlined",
-                     form_json(t, UC_INLINE), "libc_gain_nocache", gain_json(&nocache));
+                     text_or_null(t->compiler), "regret", regret_json(&t->regret[UC_COPY]),
+                     "regret_nocache", regret_json(&t->regret[UC_NOCACHE]), "libc_gain",
+                     form_json(t, UC_CALLED), "libc_gain_inlined", form_json(t, UC_INLINE),
+                     "libc_gain_nocache", gain_json(&nocache));
 }
 
 static int fill_profile(struct uc_tune *t)
@@ -176,9 +188,14 @@ static int fill_profile(struct uc_tune *t)
     p->method = method_json(t);
     p->weights = weights_json(&t->weights);
     p->validation = validation_json(t);
-    for (size_t i = 0; i < t->cells.n; i++)
-        if (uc_cells_add(&p->cells, &t->cells.v[i]))
+    for (size_t i = 0; i < t->cells.n; i++) {
+        struct uc_cell c = t->cells.v[i];
+        /* one consumer and state show it, and a profile stays under 1 MB */
+        if (c.consumer != UC_NONE || c.src_state == UC_L2 || c.src_state == UC_MEMORY)
+            c.mapping_spread = 0;
+        if (uc_cells_add(&p->cells, &c))
             return -ENOMEM;
+    }
     p->cells.unit = t->cells.unit;
     p->cells.has_interval = t->cells.has_interval;
     uc_cells_sort(&p->cells);

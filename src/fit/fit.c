@@ -118,6 +118,12 @@ static const struct uc_steps *choose(const struct fit *f)
     return best;
 }
 
+static bool fits_between(const struct fit *f, const struct uc_steps *l, size_t i, size_t r)
+{
+    return (!i || uc_sums_joins(&f->sums, l->strategy[i - 1], r)) &&
+           (i + 1 == l->n || uc_sums_joins(&f->sums, r, l->strategy[i + 1]));
+}
+
 /* The simplest strategy whose cost over the segment cannot be told from that of the chosen one. */
 static size_t simplest_tie(const struct fit *f, const struct uc_steps *l, size_t i)
 {
@@ -127,7 +133,7 @@ static size_t simplest_tie(const struct fit *f, const struct uc_steps *l, size_t
     struct uc_sum c = uc_sums_cost(&f->sums, chosen, first, last, band);
 
     for (size_t r = 0; r < f->m->strategies; r++) {
-        if (r == chosen || !uc_sums_serves(&f->sums, r, first, last) ||
+        if (r == chosen || !uc_sums_serves(&f->sums, r, first, last) || !fits_between(f, l, i, r) ||
             !uc_model_simpler(&f->m->strategy[r], &f->m->strategy[simplest]))
             continue;
         double fr = uc_sums_factor(&f->sums, r);
@@ -159,7 +165,7 @@ static int settle_ties(const struct fit *f, struct uc_steps *l)
     struct uc_steps simpler = *l;
 
     for (size_t i = 0; i < l->n; i++)
-        simpler.strategy[i] = simplest_tie(f, l, i);
+        simpler.strategy[i] = simplest_tie(f, &simpler, i); /* its neighbours before are settled */
     if (!memcmp(simpler.strategy, l->strategy, l->n * sizeof(*l->strategy)))
         return 0;
     merge_equal(&simpler);
@@ -243,6 +249,9 @@ static void set_free(const struct fit *f, const struct uc_steps *l, size_t i,
         seg->free_hi = a->max;
     if (b->min && seg->free_lo < b->min - 1)
         seg->free_lo = b->min - 1;
+    /* Only one of the two may serve up to there, measured or not. */
+    if (seg->free_hi < seg->free_lo && a->max >= seg->free_lo)
+        seg->free_hi = seg->free_lo;
 }
 
 static int set_border(const struct fit *f, struct uc_steps *l, size_t i, struct uc_segment *seg)

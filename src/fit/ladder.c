@@ -230,13 +230,20 @@ static void first_segments(const struct uc_sums *s, struct kept *row)
     }
 }
 
+bool uc_sums_joins(const struct uc_sums *s, size_t a, size_t b)
+{
+    const struct uc_model_strategy *m = s->m->strategy;
+    return !s->open_ends || !m[b].min || m[a].max >= m[b].min - 1;
+}
+
 /* more: what the new segment and its border cost. */
-static void extend_by(const struct kept *before, struct kept *to, size_t strategy, size_t first,
-                      double more)
+static void extend_by(const struct uc_sums *s, const struct kept *before, struct kept *to,
+                      size_t strategy, size_t first, double more)
 {
     for (size_t i = 0; i < before->n; i++) {
         const struct entry *b = &before->entry[i];
-        if (b->strategy == strategy || (to->n == KEPT && b->cost + more >= to->full))
+        if (b->strategy == strategy || !uc_sums_joins(s, b->strategy, strategy) ||
+            (to->n == KEPT && b->cost + more >= to->full))
             continue;
         struct entry e = {b->cost + more, extend(b->sequence, strategy), strategy, first, b};
         keep(to, &e);
@@ -254,7 +261,7 @@ static void next_segments(const struct uc_sums *s, const struct kept *before, st
             double border = uc_sums_border(s, first, last);
             for (size_t i = 0; i < s->m->strategies; i++)
                 if (uc_sums_serves(s, i, first, last))
-                    extend_by(&before[first - 1], &row[last], i, first,
+                    extend_by(s, &before[first - 1], &row[last], i, first,
                               border + uc_sums_segment(s, i, first, last));
         }
     }

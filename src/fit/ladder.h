@@ -34,6 +34,8 @@ struct uc_sum {
 /* Weighted cost of a strategy over the sizes first to last (indices), priced in a band. */
 struct uc_sum uc_sums_cost(const struct uc_sums *s, size_t strategy, size_t first, size_t last,
                            size_t band);
+/* May b follow a? Between two sizes of the grid lie others, which one of the two must serve. */
+bool uc_sums_joins(const struct uc_sums *s, size_t a, size_t b);
 /* What the choice counts it as: streaming must win by more than the margin. */
 double uc_sums_factor(const struct uc_sums *s, size_t strategy);
 double uc_sums_segment(const struct uc_sums *s, size_t strategy, size_t first, size_t last);

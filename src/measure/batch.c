@@ -29,9 +29,11 @@ static size_t level_bytes(const struct uc_caches *c, enum uc_state state)
     return state == UC_L3 ? 4 * l2 : l2;
 }
 
-/* In l1 and natural state a window of size + page serves, so that the page distance is free; l2 and memory
- * take a quarter of L2 each for src and dst, so that both fit and none stays in L1; l3 as much of four L2. */
-static size_t window_bytes(const struct uc_cell *place, const struct uc_caches *c, enum uc_state state)
+/* In l1 and natural state a window of size + page serves, so that the page distance is free; l2 and
+ * memory take a quarter of L2 each for src and dst, so that both fit and none stays in L1; l3 as
+ * much of four L2. */
+static size_t window_bytes(const struct uc_cell *place, const struct uc_caches *c,
+                           enum uc_state state)
 {
     size_t need = up(largest_size(place), PAGE) + PAGE;
 
@@ -43,7 +45,8 @@ static size_t window_bytes(const struct uc_cell *place, const struct uc_caches *
 
 size_t uc_batch_bytes(const struct uc_cell *place, const struct uc_caches *c)
 {
-    size_t s = window_bytes(place, c, place->src_state), d = window_bytes(place, c, place->dst_state);
+    size_t s = window_bytes(place, c, place->src_state),
+           d = window_bytes(place, c, place->dst_state);
     size_t most = s > d ? s : d;
 
     if (place->consumer == UC_EVICT && most < level_bytes(c, UC_L2) + PAGE)
@@ -79,7 +82,8 @@ void uc_batch_free(struct uc_batch *b)
     memset(b, 0, sizeof(*b));
 }
 
-/* How many calls make a reading: some 10 us, and enough placements for the middle to mean something. */
+/* How many calls make a reading: some 10 us, and enough placements for the middle to mean
+ * something. */
 static size_t call_count(const struct uc_cell *place, const struct uc_caches *c)
 {
     size_t n = place->size;
@@ -96,11 +100,12 @@ static size_t call_count(const struct uc_cell *place, const struct uc_caches *c)
 }
 
 /* Page offsets of src and dst by the weights: aligned to 16 or odd, apart or equal. */
-static void draw_offsets(const struct uc_cell *place, const struct uc_weights *w, struct uc_rng *rng,
-                         size_t *src, size_t *dst)
+static void draw_offsets(const struct uc_cell *place, const struct uc_weights *w,
+                         struct uc_rng *rng, size_t *src, size_t *dst)
 {
     double u = uc_rng_unit(rng);
-    bool dst_off = u >= w->both_aligned && (u < w->both_aligned + w->dst_off || u >= 1 - w->both_off);
+    bool dst_off =
+        u >= w->both_aligned && (u < w->both_aligned + w->dst_off || u >= 1 - w->both_off);
     bool src_off = u >= w->both_aligned + w->dst_off;
     size_t s = uc_rng_below(rng, PAGE), d = uc_rng_below(rng, PAGE);
 
@@ -112,7 +117,8 @@ static void draw_offsets(const struct uc_cell *place, const struct uc_weights *w
         s = (s & ~(size_t)63) | (size_t)place->src_align;
     if (place->dst_align >= 0)
         d = (d & ~(size_t)63) | (size_t)place->dst_align;
-    if (place->src_align >= 0 && place->dst_align >= 0) /* half a page apart: no cliff of distance */
+    if (place->src_align >= 0 &&
+        place->dst_align >= 0) /* half a page apart: no cliff of distance */
         d = ((s + PAGE / 2) % PAGE & ~(size_t)63) | (size_t)place->dst_align;
     if (place->page_distance >= 0)
         d = (s + (size_t)place->page_distance) % PAGE;
@@ -160,8 +166,10 @@ static void draw_call(struct uc_batch *b, const struct uc_weights *w, struct uc_
     bool null = !n && (uc_rng_next(rng) & 1) && p->dst_align < 0 && p->src_align < 0;
 
     draw_offsets(p, w, rng, &so, &dof);
-    unsigned char *s = place_in(&b->pools->src, window_bytes(p, b->caches, p->src_state), n, so, rng);
-    unsigned char *d = place_in(&b->pools->dst, window_bytes(p, b->caches, p->dst_state), n, dof, rng);
+    unsigned char *s =
+        place_in(&b->pools->src, window_bytes(p, b->caches, p->src_state), n, so, rng);
+    unsigned char *d =
+        place_in(&b->pools->dst, window_bytes(p, b->caches, p->dst_state), n, dof, rng);
     bool drawn = p->dst_align < 0 && p->src_align < 0 && p->page_distance < 0 &&
                  p->src_end.kind == UC_END_DRAWN && p->dst_end.kind == UC_END_DRAWN;
     if (drawn && uc_rng_unit(rng) < w->page_end) {
@@ -243,8 +251,8 @@ static void touch_window(const struct uc_batch *b, const struct uc_buffer *buf, 
     uc_touch(buf->end - window, window);
 }
 
-/* Brings src and dst where the place says. l1 and natural are made by the copies themselves: a warm-up run of
- * the loop, which also trains the predictor on a fixed size. */
+/* Brings src and dst where the place says. l1 and natural are made by the copies themselves: a
+ * warm-up run of the loop, which also trains the predictor on a fixed size. */
 static void prepare(const struct uc_batch *b, const struct uc_subject *u, uc_loop *loop)
 {
     const struct uc_cell *p = b->place;
@@ -314,7 +322,8 @@ static double time_once(struct uc_batch *b, const struct uc_subject *u, double o
     return t + read_warm(b) - b->undisturbed;
 }
 
-double uc_batch_time(struct uc_batch *b, const struct uc_subject *u, double overhead, unsigned long *disturbed)
+double uc_batch_time(struct uc_batch *b, const struct uc_subject *u, double overhead,
+                     unsigned long *disturbed)
 {
     struct uc_evidence before, after;
 

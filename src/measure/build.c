@@ -114,7 +114,8 @@ static int compile(const struct scratch *s, bool native, char *why, size_t why_c
     size_t n = split(cc, argv, 12);
     if (!n)
         return -ENOENT;
-    char *const more[] = {"-O2", "-w", "-shared", "-fPIC", "-o", (char *)s->object, (char *)s->source};
+    char *const more[] = {
+        "-O2", "-w", "-shared", "-fPIC", "-o", (char *)s->object, (char *)s->source};
     for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
         argv[n++] = more[i];
     if (native)
@@ -138,19 +139,21 @@ static char *caller_text(const char *header, const char *function)
 {
     char *text = NULL;
 
-    if (asprintf(&text,
-                 "%s\n%s\n"
-                 "#define COPY(d, s, n) %s(d, s, n)\n"
-                 "UC_DEFINE_LOOPS(inlined, , COPY)\n"
-                 "const struct uc_loops *const uc_inlined = &inlined_loops;\n"
-                 "void *uc_called(void *d, const void *s, __SIZE_TYPE__ n);\n"
-                 "void *uc_called(void *d, const void *s, __SIZE_TYPE__ n) { return %s(d, s, n); }\n",
-                 header, uc_loops_text, function, function) < 0)
+    if (asprintf(
+            &text,
+            "%s\n%s\n"
+            "#define COPY(d, s, n) %s(d, s, n)\n"
+            "UC_DEFINE_LOOPS(inlined, , COPY)\n"
+            "const struct uc_loops *const uc_inlined = &inlined_loops;\n"
+            "void *uc_called(void *d, const void *s, __SIZE_TYPE__ n);\n"
+            "void *uc_called(void *d, const void *s, __SIZE_TYPE__ n) { return %s(d, s, n); }\n",
+            header, uc_loops_text, function, function) < 0)
         return NULL;
     return text;
 }
 
-static int load(const struct scratch *s, const char *name, struct uc_built *out, char *why, size_t why_cap)
+static int load(const struct scratch *s, const char *name, struct uc_built *out, char *why,
+                size_t why_cap)
 {
     out->handle = dlopen(s->object, RTLD_NOW | RTLD_LOCAL);
     if (!out->handle) {

@@ -1,4 +1,5 @@
-/* Closing the loop: a generated header compiled by this box's compiler, loaded and ready to be timed. */
+/* Closing the loop: a generated header compiled by this box's compiler, loaded and ready to be
+ * timed. */
 #ifndef UC_MEASURE_BUILD_H
 #define UC_MEASURE_BUILD_H
 
@@ -20,8 +21,9 @@ const char *uc_build_compiler(void);
 const char *uc_build_compiler_version(char *buf, size_t cap);
 
 /* Compiles header (its text) with a caller for function and the timed loops around it, -O2, and
- * -march=native where native; loads it. name is what the subjects are called. Everything on disk is removed before
- * it returns. 0; -ENOENT where there is no compiler; -EINVAL where it refuses the text, with why. */
+ * -march=native where native; loads it. name is what the subjects are called. Everything on disk is
+ * removed before it returns. 0; -ENOENT where there is no compiler; -EINVAL where it refuses the
+ * text, with why. */
 int uc_build_header(const char *header, const char *function, const char *name, bool native,
                     struct uc_built *out, char *why, size_t why_cap);
 void uc_built_unload(struct uc_built *b);

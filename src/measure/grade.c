@@ -11,8 +11,10 @@ static const struct {
     {"of the readings were disturbed and dropped", offsetof(struct uc_noise, dropped), 0.02, 0.10},
     {"of the time went to the hypervisor (steal)", offsetof(struct uc_noise, steal), 0.01, 0.05},
     {"of the time a sibling of the core was busy", offsetof(struct uc_noise, sibling), 0.05, 0.25},
-    {"lie between libc and itself at one place in ten", offsetof(struct uc_noise, self), 0.03, 0.08},
-    {"is the median half-width of the intervals", offsetof(struct uc_noise, half_width), 0.03, 0.08},
+    {"lie between libc and itself at one place in ten", offsetof(struct uc_noise, self), 0.03,
+     0.08},
+    {"is the median half-width of the intervals", offsetof(struct uc_noise, half_width), 0.03,
+     0.08},
 };
 
 void uc_grade_of(const struct uc_noise *n, struct uc_grade *g)
@@ -26,6 +28,7 @@ void uc_grade_of(const struct uc_noise *n, struct uc_grade *g)
         char letter = v <= rules[i].b ? 'B' : 'C';
         if (letter > g->letter)
             g->letter = letter;
-        snprintf(g->reason[g->reasons++], sizeof(g->reason[0]), "%.1f %% %s", 100 * v, rules[i].what);
+        snprintf(g->reason[g->reasons++], sizeof(g->reason[0]), "%.1f %% %s", 100 * v,
+                 rules[i].what);
     }
 }

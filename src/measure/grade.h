@@ -5,10 +5,12 @@
 #include <stddef.h>
 
 struct uc_noise {
-    double dropped;    /* share of readings dropped: switched, faulted or moved */
-    double steal;      /* share of wall time that the hypervisor took; negative: unknown */
-    double sibling;    /* share of time that a sibling of the core was busy; negative: unknown or none */
-    double self;       /* A/A: the difference between one strategy and itself that nine in ten l1 cells stay under */
+    double dropped; /* share of readings dropped: switched, faulted or moved */
+    double steal;   /* share of wall time that the hypervisor took; negative: unknown */
+    double
+        sibling; /* share of time that a sibling of the core was busy; negative: unknown or none */
+    double self; /* A/A: the difference between one strategy and itself that nine in ten l1 cells
+                    stay under */
     double half_width; /* median half-width of the cells' intervals, relative */
 };
 
@@ -20,8 +22,9 @@ struct uc_grade {
     size_t reasons; /* why not better; 0 for A */
 };
 
-/* A: dropped <= 2 %, steal <= 1 %, sibling <= 5 %, self <= 3 %, half-width <= 3 %. B: up to 10, 5, 25, 8 and 8 %.
- * C: beyond. Unknown evidence lowers nothing: a box without /proc/stat is not noisy for it. */
+/* A: dropped <= 2 %, steal <= 1 %, sibling <= 5 %, self <= 3 %, half-width <= 3 %. B: up to 10, 5,
+ * 25, 8 and 8 %. C: beyond. Unknown evidence lowers nothing: a box without /proc/stat is not noisy
+ * for it. */
 void uc_grade_of(const struct uc_noise *n, struct uc_grade *g);
 
 #endif

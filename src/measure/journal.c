@@ -11,7 +11,8 @@
 
 #define MAGIC "ucopy-tune journal 1\n"
 
-/* FNV-1a (Fowler, Noll and Vo) over all that the readings depend on: program, seed, places, subjects. */
+/* FNV-1a (Fowler, Noll and Vo) over all that the readings depend on: program, seed, places,
+ * subjects. */
 static uint64_t mix(uint64_t h, const void *p, size_t n)
 {
     for (const unsigned char *b = p; n--; b++)
@@ -27,9 +28,20 @@ static uint64_t signature(const struct uc_sweep *s)
     h = mix(h, s->o.weights->name, strlen(s->o.weights->name));
     for (size_t i = 0; i < s->n; i++) {
         const struct uc_cell *c = s->series[i].place;
-        size_t v[] = {c->size, c->size_hi, c->src_state, c->dst_state, c->consumer, c->mix, c->order, c->entry,
-                      (size_t)c->dst_align, (size_t)c->src_align, (size_t)c->page_distance, c->dst_end.kind,
-                      c->src_end.kind, s->series[i].group};
+        size_t v[] = {c->size,
+                      c->size_hi,
+                      c->src_state,
+                      c->dst_state,
+                      c->consumer,
+                      c->mix,
+                      c->order,
+                      c->entry,
+                      (size_t)c->dst_align,
+                      (size_t)c->src_align,
+                      (size_t)c->page_distance,
+                      c->dst_end.kind,
+                      c->src_end.kind,
+                      s->series[i].group};
         h = mix(h, v, sizeof(v));
     }
     for (size_t k = 0; k < s->subjects; k++) {
@@ -65,8 +77,12 @@ static size_t journal_bytes(const struct uc_sweep *s)
 int uc_journal_save(const struct uc_sweep *s, const char *path)
 {
     size_t bytes = journal_bytes(s);
-    struct head h = {.magic = MAGIC, .signature = signature(s), .rng = s->rng.state, .readings = s->readings,
-                     .dropped = s->dropped, .raced_out = s->raced_out};
+    struct head h = {.magic = MAGIC,
+                     .signature = signature(s),
+                     .rng = s->rng.state,
+                     .readings = s->readings,
+                     .dropped = s->dropped,
+                     .raced_out = s->raced_out};
     char *text = malloc(bytes), *p = text;
 
     if (!text)

@@ -1,10 +1,11 @@
-/* The timed loops. One text for the tuner's own (through a pointer, or with a leaf inlined) and for the
- * loops that are compiled around a generated header, so that both are timed by the same instructions.
- * It includes nothing and stands alone.
+/* The timed loops. One text for the tuner's own (through a pointer, or with a leaf inlined) and for
+ * the loops that are compiled around a generated header, so that both are timed by the same
+ * instructions. It includes nothing and stands alone.
  *
- * A call holds absolute pointers, and what the consumer looks at as offsets from a base: an 8-byte, a 4-byte
- * and a 1-byte load, of which one lies inside dst and the others on a line that nobody writes (offset 0). So a
- * mix of sizes brings no branch of its own into the loop: largest width of 8, 4 and 1 that fits the size. */
+ * A call holds absolute pointers, and what the consumer looks at as offsets from a base: an 8-byte,
+ * a 4-byte and a 1-byte load, of which one lies inside dst and the others on a line that nobody
+ * writes (offset 0). So a mix of sizes brings no branch of its own into the loop: largest width of
+ * 8, 4 and 1 that fits the size. */
 struct uc_call {
     unsigned size;
     unsigned look8, look4, look1;
@@ -13,10 +14,11 @@ struct uc_call {
 };
 
 typedef void *uc_copy_fn(void *, const void *, __SIZE_TYPE__);
-typedef unsigned long uc_loop(uc_copy_fn *copy, const struct uc_call *calls, __SIZE_TYPE__ n, const char *base);
+typedef unsigned long uc_loop(uc_copy_fn *copy, const struct uc_call *calls, __SIZE_TYPE__ n,
+                              const char *base);
 
-/* One per consumer of the l1 cells; scan reads all of dst. Each returns the TSC ticks of the whole batch,
- * the timer's own overhead included. */
+/* One per consumer of the l1 cells; scan reads all of dst. Each returns the TSC ticks of the whole
+ * batch, the timer's own overhead included. */
 struct uc_loops {
     uc_loop *none, *read, *wait, *scan;
 };
@@ -37,8 +39,8 @@ UC_LOOPS_INLINE void uc_loop_look(const struct uc_call *c, const char *base)
                      "mov (%[b],%[o4]), %%eax\n\t"
                      "movzbl (%[b],%[o1]), %%eax"
                      :
-                     : [b] "r"(base), [o8] "r"((__SIZE_TYPE__)c->look8), [o4] "r"((__SIZE_TYPE__)c->look4),
-                       [o1] "r"((__SIZE_TYPE__)c->look1)
+                     : [b] "r"(base), [o8] "r"((__SIZE_TYPE__)c->look8),
+                       [o4] "r"((__SIZE_TYPE__)c->look4), [o1] "r"((__SIZE_TYPE__)c->look1)
                      : "rax", "memory");
 }
 
@@ -53,8 +55,8 @@ UC_LOOPS_INLINE __SIZE_TYPE__ uc_loop_await(const struct uc_call *c, const char 
                      "or %%rax, %[w]\n\t"
                      "and $0, %[w]"
                      : [w] "=&r"(w)
-                     : [b] "r"(base), [o8] "r"((__SIZE_TYPE__)c->look8), [o4] "r"((__SIZE_TYPE__)c->look4),
-                       [o1] "r"((__SIZE_TYPE__)c->look1)
+                     : [b] "r"(base), [o8] "r"((__SIZE_TYPE__)c->look8),
+                       [o4] "r"((__SIZE_TYPE__)c->look4), [o1] "r"((__SIZE_TYPE__)c->look1)
                      : "rax", "cc", "memory");
     return w;
 }
@@ -76,27 +78,30 @@ UC_LOOPS_INLINE void uc_loop_scan(const char *p, __SIZE_TYPE__ n)
                      : "xmm0", "cc", "memory");
 }
 
-/* Defines the loops <name>_none to <name>_scan and their table <name>_loops around COPY(d, s, n). */
-#define UC_LOOP_(name, kind, attribute, COPY, offset, after)                                       \
-    attribute static __attribute__((noinline, aligned(64))) unsigned long name##_##kind(           \
-        uc_copy_fn *copy, const struct uc_call *calls, __SIZE_TYPE__ n, const char *base)          \
-    {                                                                                              \
-        __SIZE_TYPE__ zero = 0, i;                                                                 \
-        unsigned long t;                                                                           \
-        (void)copy;                                                                                \
-        (void)base;                                                                                \
-        (void)zero;                                                                                \
-        t = uc_loop_ticks();                                                                       \
-        for (i = 0; i < n; i++) {                                                                  \
-            const struct uc_call *c = &calls[i];                                                   \
-            COPY((char *)((__SIZE_TYPE__)c->dst offset), (const char *)((__SIZE_TYPE__)c->src offset), c->size);                                           \
-            after;                                                                                 \
-        }                                                                                          \
-        return uc_loop_ticks() - t;                                                                \
+/* Defines the loops <name>_none to <name>_scan and their table <name>_loops around COPY(d, s, n).
+ */
+#define UC_LOOP_(name, kind, attribute, COPY, offset, after)                              \
+    attribute static __attribute__((noinline, aligned(64))) unsigned long name##_##kind(  \
+        uc_copy_fn *copy, const struct uc_call *calls, __SIZE_TYPE__ n, const char *base) \
+    {                                                                                     \
+        __SIZE_TYPE__ zero = 0, i;                                                        \
+        unsigned long t;                                                                  \
+        (void)copy;                                                                       \
+        (void)base;                                                                       \
+        (void)zero;                                                                       \
+        t = uc_loop_ticks();                                                              \
+        for (i = 0; i < n; i++) {                                                         \
+            const struct uc_call *c = &calls[i];                                          \
+            COPY((char *)((__SIZE_TYPE__)c->dst offset),                                  \
+                 (const char *)((__SIZE_TYPE__)c->src offset), c->size);                  \
+            after;                                                                        \
+        }                                                                                 \
+        return uc_loop_ticks() - t;                                                       \
     }
-#define UC_DEFINE_LOOPS(name, attribute, COPY)                                                     \
-    UC_LOOP_(name, none, attribute, COPY, , (void)0)                                               \
-    UC_LOOP_(name, read, attribute, COPY, , uc_loop_look(c, base))                                 \
-    UC_LOOP_(name, wait, attribute, COPY, +zero, zero = uc_loop_await(c, base))                    \
-    UC_LOOP_(name, scan, attribute, COPY, , uc_loop_scan(c->dst, c->size))                         \
-    __attribute__((unused)) static const struct uc_loops name##_loops = {name##_none, name##_read, name##_wait, name##_scan};
+#define UC_DEFINE_LOOPS(name, attribute, COPY)                                  \
+    UC_LOOP_(name, none, attribute, COPY, , (void)0)                            \
+    UC_LOOP_(name, read, attribute, COPY, , uc_loop_look(c, base))              \
+    UC_LOOP_(name, wait, attribute, COPY, +zero, zero = uc_loop_await(c, base)) \
+    UC_LOOP_(name, scan, attribute, COPY, , uc_loop_scan(c->dst, c->size))      \
+    __attribute__((unused)) static const struct uc_loops name##_loops = {       \
+        name##_none, name##_read, name##_wait, name##_scan};

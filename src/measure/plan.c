@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const uc_group_name[UC_GROUPS] = {"short and cached sizes", "mixed sizes", "64 KiB to 1 MiB",
-                                              "above 1 MiB", "copies not read again", "worst placements"};
+const char *const uc_group_name[UC_GROUPS] = {"short and cached sizes", "mixed sizes",
+                                              "64 KiB to 1 MiB",        "above 1 MiB",
+                                              "copies not read again",  "worst placements"};
 const size_t uc_band_end[] = {16, 64, 256, 1024, 4096};
 const size_t uc_band_count = sizeof(uc_band_end) / sizeof(uc_band_end[0]);
 
@@ -61,8 +62,8 @@ int uc_plan_add(struct uc_plan *p, const struct uc_cell *place, enum uc_group gr
     return 0;
 }
 
-static int add(struct uc_plan *p, size_t n, enum uc_state src, enum uc_state dst, enum uc_consumer consumer,
-               enum uc_group group)
+static int add(struct uc_plan *p, size_t n, enum uc_state src, enum uc_state dst,
+               enum uc_consumer consumer, enum uc_group group)
 {
     struct uc_cell c = uc_cell_default("", n);
 
@@ -79,11 +80,13 @@ static enum uc_group group_of(size_t n)
     return n <= 64 * 1024 ? UC_SMALL : n <= 1024 * 1024 ? UC_MIDDLE : UC_LARGE;
 }
 
-/* Every consumer with weight in l1 (or the state that the size leads to), none alone in the other states. */
+/* Every consumer with weight in l1 (or the state that the size leads to), none alone in the other
+ * states. */
 static int add_copy_places(struct uc_plan *p, const struct uc_plan_options *o, size_t n)
 {
     size_t quarter = (o->caches->l1d.bytes ? o->caches->l1d.bytes : 32 * 1024) / 4;
-    const double *consumer = n <= UC_SMALL_MAX ? o->weights->consumer_small : o->weights->consumer_large;
+    const double *consumer =
+        n <= UC_SMALL_MAX ? o->weights->consumer_small : o->weights->consumer_large;
     int rc = 0;
 
     for (int k = 0; k < UC_CONSUMER_COUNT && !rc; k++) {
@@ -94,7 +97,8 @@ static int add_copy_places(struct uc_plan *p, const struct uc_plan_options *o, s
         for (int s = UC_L1; s <= UC_MEMORY && n <= quarter && !rc; s++) {
             bool one = s == UC_L1 || n > UC_SMALL_MAX || k == UC_NONE;
             if (one && o->weights->state_small[s] > 0)
-                rc = add(p, n, (enum uc_state)s, (enum uc_state)s, (enum uc_consumer)k, group_of(n));
+                rc =
+                    add(p, n, (enum uc_state)s, (enum uc_state)s, (enum uc_consumer)k, group_of(n));
         }
     }
     return rc;
@@ -105,10 +109,13 @@ static bool holds(const struct uc_caches *c, int state, size_t n)
 {
     size_t l2 = c->l2.bytes ? c->l2.bytes : 256 * 1024;
 
-    return state == UC_L2 ? n <= l2 / 2 : state == UC_L3 ? !c->l3.bytes || n <= c->l3.bytes / 2 : true;
+    return state == UC_L2   ? n <= l2 / 2
+           : state == UC_L3 ? !c->l3.bytes || n <= c->l3.bytes / 2
+                            : true;
 }
 
-/* nocache differs from copy where the caches are at stake: every second octave to 1 KiB, from there two sizes an octave. */
+/* nocache differs from copy where the caches are at stake: every second octave to 1 KiB, from there
+ * two sizes an octave. */
 static int add_nocache_places(struct uc_plan *p, const struct uc_plan_options *o, size_t n)
 {
     size_t octave = 64;
@@ -120,8 +127,10 @@ static int add_nocache_places(struct uc_plan *p, const struct uc_plan_options *o
     if (n < 1024)
         wanted = !n || ((n & (n - 1)) == 0 && __builtin_ctzll(n) % 2 == 0);
     for (int s = UC_L1; wanted && s <= UC_MEMORY && !rc; s++)
-        if (o->weights->nocache_src[s] > 0 && (!o->quick || s == UC_L2 || n > 1024 * 1024) && holds(o->caches, s, n))
-            rc = add(p, n, (enum uc_state)s, UC_MEMORY, UC_EVICT, n > 1024 * 1024 ? UC_LARGE : UC_EVICTS);
+        if (o->weights->nocache_src[s] > 0 && (!o->quick || s == UC_L2 || n > 1024 * 1024) &&
+            holds(o->caches, s, n))
+            rc = add(p, n, (enum uc_state)s, UC_MEMORY, UC_EVICT,
+                     n > 1024 * 1024 ? UC_LARGE : UC_EVICTS);
     return rc;
 }
 
@@ -143,8 +152,8 @@ static int add_bands(struct uc_plan *p, const struct uc_plan_options *o)
     return rc;
 }
 
-/* Worst page distances: dst just behind src (loads wait for stores, rep falls back to bytes), just before it, and
- * equal; and page ends before an untouched or unmapped page. */
+/* Worst page distances: dst just behind src (loads wait for stores, rep falls back to bytes), just
+ * before it, and equal; and page ends before an untouched or unmapped page. */
 static int add_probes(struct uc_plan *p)
 {
     static const size_t distance_size[] = {64, 256, 1024, 4096, 16384};
@@ -162,7 +171,8 @@ static int add_probes(struct uc_plan *p)
     for (size_t i = 0; i < sizeof(end_size) / sizeof(end_size[0]); i++)
         for (int k = 0; k < 4 && !rc; k++) {
             struct uc_cell c = uc_cell_default("", end_size[i]);
-            struct uc_end end = {k & 1 ? UC_END_UNTOUCHED : UC_END_UNMAPPED, 0}, none = {UC_END_NONE, -1};
+            struct uc_end end = {k & 1 ? UC_END_UNTOUCHED : UC_END_UNMAPPED, 0},
+                          none = {UC_END_NONE, -1};
             c.src_state = c.dst_state = UC_L1;
             c.src_end = k & 2 ? end : none;
             c.dst_end = k & 2 ? none : end;

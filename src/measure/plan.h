@@ -1,10 +1,10 @@
-/* What is to be measured: the size grid and, at each size, the places (state, consumer, mix) that the weights
- * name. Counting before crossing: placements are drawn inside batches, worst distances and page ends are
- * probes of their own at a few sizes, read, wait and bands only in l1. */
+/* What is to be measured: the size grid and, at each size, the places (state, consumer, mix) that
+ * the weights name. Counting before crossing: placements are drawn inside batches, worst distances
+ * and page ends are probes of their own at a few sizes, read, wait and bands only in l1. */
 #ifndef UC_MEASURE_PLAN_H
 #define UC_MEASURE_PLAN_H
 
-#include "fit/weights.h"
+#include "measure/weights.h"
 #include "machine/caches.h"
 #include "measure/cells.h"
 
@@ -23,13 +23,13 @@ struct uc_plan {
 struct uc_plan_options {
     const struct uc_caches *caches;
     const struct uc_weights *weights;
-    size_t top;      /* largest size */
-    bool quick;      /* a coarser grid */
-    bool nocache;    /* the nocache entry too */
+    size_t top;   /* largest size */
+    bool quick;   /* a coarser grid */
+    bool nocache; /* the nocache entry too */
 };
 
-/* 0 to 64, steps of 8 to 256, then a geometric grid to top (8 an octave to 4 KiB, 4 to 64 KiB, 2 to 4 MiB,
- * 1 above). 0 or -ENOMEM. */
+/* 0 to 64, steps of 8 to 256, then a geometric grid to top (8 an octave to 4 KiB, 4 to 64 KiB, 2 to
+ * 4 MiB, 1 above). 0 or -ENOMEM. */
 int uc_plan_make(struct uc_plan *p, const struct uc_plan_options *o);
 /* One more place. 0 or -ENOMEM. */
 int uc_plan_add(struct uc_plan *p, const struct uc_cell *place, enum uc_group group);

@@ -7,16 +7,16 @@
 #include "base/rng.h"
 
 struct uc_sizes {
-    char name[64];    /* file stem, or "fleet" */
+    char name[64]; /* file stem, or "fleet" */
     size_t n;
-    size_t *size;     /* ascending, distinct */
-    double *share;    /* of all calls, sums to 1 */
-    double *cum;      /* cumulated share */
+    size_t *size;  /* ascending, distinct */
+    double *share; /* of all calls, sums to 1 */
+    double *cum;   /* cumulated share */
 };
 
-/* A distribution from a file: first line `size:probability,...` (later lines are ignored), or one `size` or `size,count` a line.
- * 0, -EINVAL with *line and *why, or the errno of reading. Sizes above 1 GiB, negative or
- * not finite shares and an all-zero table are errors. */
+/* A distribution from a file: first line `size:probability,...` (later lines are ignored), or one
+ * `size` or `size,count` a line. 0, -EINVAL with *line and *why, or the errno of reading. Sizes
+ * above 1 GiB, negative or not finite shares and an all-zero table are errors. */
 int uc_sizes_read(const char *path, struct uc_sizes *s, unsigned *line, const char **why);
 
 /* The fleet mix cut to [0, max], renormalised. 0 or -ENOMEM. */

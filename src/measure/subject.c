@@ -22,9 +22,10 @@ __asm__(".pushsection .rodata\n"
 #define LOOPS_BASE(name) INLINE_LOOPS(name, )
 #define LOOPS_SSE2 LOOPS_BASE
 #define LOOPS_AVX2 LOOPS_BASE
-#define LOOPS_AVX512(name)                                                                         \
+#define LOOPS_AVX512(name) \
     INLINE_LOOPS(name, __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,bmi2"))))
-#define UCOPY_STRATEGY(name, needs, env, min, max, flags, role, rank, parts, text) LOOPS_##needs(name)
+#define UCOPY_STRATEGY(name, needs, env, min, max, flags, role, rank, parts, text) \
+    LOOPS_##needs(name)
 #include "strategies/strategies.def"
 #undef UCOPY_STRATEGY
 
@@ -45,8 +46,8 @@ static const struct {
 
 struct uc_subject uc_subject_function(const char *name, uc_copy_fn *fn)
 {
-    struct uc_subject u = {.role = UCOPY_BASELINE, .fn = fn, .loops = &uc_called_loops,
-                           .max = UCOPY_NO_LIMIT};
+    struct uc_subject u = {
+        .role = UCOPY_BASELINE, .fn = fn, .loops = &uc_called_loops, .max = UCOPY_NO_LIMIT};
     snprintf(u.name, sizeof(u.name), "%s", name);
     return u;
 }

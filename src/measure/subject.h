@@ -1,4 +1,5 @@
-/* What is timed: a strategy in its called or inlined form, a generated header, another library's memcpy. */
+/* What is timed: a strategy in its called or inlined form, a generated header, another library's
+ * memcpy. */
 #ifndef UC_MEASURE_SUBJECT_H
 #define UC_MEASURE_SUBJECT_H
 

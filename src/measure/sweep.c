@@ -14,7 +14,9 @@ volatile sig_atomic_t uc_interrupted;
 
 unsigned uc_sweep_most(enum uc_group g)
 {
-    return g == UC_SMALL ? 48 : g == UC_LARGE || g == UC_EVICTS || g == UC_PROBES ? 24 : UC_MAX_ROUNDS;
+    return g == UC_SMALL                                       ? 48
+           : g == UC_LARGE || g == UC_EVICTS || g == UC_PROBES ? 24
+                                                               : UC_MAX_ROUNDS;
 }
 
 static bool serves(const struct uc_subject *u, const struct uc_cell *p)
@@ -25,9 +27,10 @@ static bool serves(const struct uc_subject *u, const struct uc_cell *p)
     if (u->role == UCOPY_REFERENCE)
         return false;
     /* inlining is a question of short copies at hand, not of worst cases and far states */
-    if (u->form == UC_INLINE && (p->size > 64 || p->entry != UC_COPY || p->page_distance >= 0 || p->dst_align >= 0 ||
-                                 p->src_end.kind != UC_END_DRAWN || p->dst_end.kind != UC_END_DRAWN ||
-                                 p->src_state == UC_L2 || p->src_state == UC_L3 || p->src_state == UC_MEMORY))
+    if (u->form == UC_INLINE && u->role == UCOPY_CANDIDATE &&
+        (p->size > 64 || p->entry != UC_COPY || p->page_distance >= 0 || p->dst_align >= 0 ||
+         p->src_end.kind != UC_END_DRAWN || p->dst_end.kind != UC_END_DRAWN ||
+         p->src_state == UC_L2 || p->src_state == UC_L3 || p->src_state == UC_MEMORY))
         return false;
     if (p->mix != UC_FIXED)
         return u->min == 0 && u->max >= p->size_hi;
@@ -51,8 +54,9 @@ static int series_init(struct uc_sweep *s, struct uc_series *e, size_t i)
     return 0;
 }
 
-int uc_sweep_new(struct uc_sweep **out, const struct uc_plan *plan, const struct uc_subject *subjects,
-                 size_t subject_count, const struct uc_sweep_options *o)
+int uc_sweep_new(struct uc_sweep **out, const struct uc_plan *plan,
+                 const struct uc_subject *subjects, size_t subject_count,
+                 const struct uc_sweep_options *o)
 {
     struct uc_sweep *s = calloc(1, sizeof(*s));
     int rc = 0;
@@ -125,8 +129,10 @@ static void progress(const struct uc_sweep *s, enum uc_group g)
                 fmax(s->o.seconds - t, 0) + s->o.seconds_after);
 }
 
-/* One place in one round: the same drawn calls for all, each twice, in two orders; the lesser counts. */
-static int measure_series(struct uc_sweep *s, struct uc_series *e, struct uc_batch *b, unsigned round)
+/* One place in one round: the same drawn calls for all, each twice, in two orders; the lesser
+ * counts. */
+static int measure_series(struct uc_sweep *s, struct uc_series *e, struct uc_batch *b,
+                          unsigned round)
 {
     size_t order[256], n = 0, most = uc_sweep_most(e->group);
 
@@ -140,7 +146,8 @@ static int measure_series(struct uc_sweep *s, struct uc_series *e, struct uc_bat
             if (uc_interrupted)
                 return -EINTR;
             float *v = &e->value[order[i] * most + round];
-            double t = uc_batch_time(b, &s->subject[order[i]], s->o.clock->overhead_ticks, &s->dropped);
+            double t =
+                uc_batch_time(b, &s->subject[order[i]], s->o.clock->overhead_ticks, &s->dropped);
             s->readings++;
             if (!isnan(t) && (isnan(*v) || t < *v))
                 *v = (float)t;
@@ -169,8 +176,9 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Where every line goes through memory, neighbours add to a reading and nothing takes away from it: of such rounds
- * the lower half counts. Elsewhere all do. Returns how many of v (sorted) are left. */
+/* Where every line goes through memory, neighbours add to a reading and nothing takes away from it:
+ * of such rounds the lower half counts. Elsewhere all do. Returns how many of v (sorted) are left.
+ */
 static size_t counting(enum uc_group g, double *v, size_t n)
 {
     if (g != UC_LARGE && g != UC_EVICTS)
@@ -187,12 +195,16 @@ static double middle(const struct uc_series *e, size_t subject, unsigned rounds)
     return n ? uc_median(v, n) : NAN;
 }
 
-/* Out of the race: above the best by far after few rounds, by less after more. Baselines and limits stay. */
+/* Out of the race: above the best by far after few rounds, by less after more. Baselines and limits
+ * stay. */
 static void race(struct uc_sweep *s, enum uc_group g)
 {
     unsigned rounds = s->rounds[g];
     bool dear = g == UC_LARGE || g == UC_EVICTS;
-    double limit = rounds < 2 ? (dear ? 1.6 : 2.5) : rounds < 4 ? (dear ? 1.4 : 1.6) : rounds < 8 ? 1.35 : 1.25;
+    double limit = rounds < 2   ? (dear ? 1.6 : 2.5)
+                   : rounds < 4 ? (dear ? 1.4 : 1.6)
+                   : rounds < 8 ? 1.35
+                                : 1.25;
 
     for (size_t i = 0; i < s->n; i++) {
         struct uc_series *e = &s->series[i];
@@ -203,7 +215,8 @@ static void race(struct uc_sweep *s, enum uc_group g)
             if (!e->out[k] && s->subject[k].role == UCOPY_CANDIDATE)
                 best = fmin(best, middle(e, k, rounds));
         for (size_t k = 0; k < s->subjects; k++)
-            if (!e->out[k] && s->subject[k].role == UCOPY_CANDIDATE && middle(e, k, rounds) > limit * best) {
+            if (!e->out[k] && s->subject[k].role == UCOPY_CANDIDATE &&
+                middle(e, k, rounds) > limit * best) {
                 e->out[k] = true;
                 s->raced_out++;
             }
@@ -228,8 +241,10 @@ static size_t warm_bytes(const struct uc_sweep *s)
     return 2 * l2;
 }
 
-/* A fresh small pool every round, the large one every eighth: mapping it costs as much as many copies of it. */
-static int round_pools(struct uc_sweep *s, enum uc_group g, struct uc_pools *fresh, struct uc_pools **use)
+/* A fresh small pool every round, the large one every eighth: mapping it costs as much as many
+ * copies of it. */
+static int round_pools(struct uc_sweep *s, enum uc_group g, struct uc_pools *fresh,
+                       struct uc_pools **use)
 {
     unsigned round = s->rounds[g];
     int rc = 0;
@@ -241,7 +256,8 @@ static int round_pools(struct uc_sweep *s, enum uc_group g, struct uc_pools *fre
     }
     if (!s->large.src.mapping || s->large_age++ % 8 == 7) {
         uc_pools_unmap(&s->large);
-        rc = uc_pools_map(&s->large, pool_bytes(s, g), warm_bytes(s), round & 1, uc_rng_next(&s->rng));
+        rc = uc_pools_map(&s->large, pool_bytes(s, g), warm_bytes(s), round & 1,
+                          uc_rng_next(&s->rng));
     }
     *use = &s->large;
     return rc;
@@ -269,7 +285,8 @@ static int measure_round(struct uc_sweep *s, enum uc_group g)
     for (size_t i = 0; i < n && !rc; i++) {
         struct uc_series *e = &s->series[order[i]];
         progress(s, g);
-        rc = uc_batch_draw(&batch, e->place, pools, s->o.caches, s->o.weights, mix_of(s, e->place), &s->rng);
+        rc = uc_batch_draw(&batch, e->place, pools, s->o.caches, s->o.weights, mix_of(s, e->place),
+                           &s->rng);
         if (!rc)
             rc = measure_series(s, e, &batch, s->rounds[g]);
     }
@@ -358,7 +375,8 @@ int uc_sweep_run(struct uc_sweep *s)
     return rc;
 }
 
-/* How a round's values lie against each strategy's own middle: what the round did to all of them. */
+/* How a round's values lie against each strategy's own middle: what the round did to all of them.
+ */
 static void round_factors(const struct uc_sweep *s, const struct uc_series *e, double *factor)
 {
     unsigned rounds = s->rounds[e->group], most = uc_sweep_most(e->group);
@@ -377,8 +395,8 @@ static void round_factors(const struct uc_sweep *s, const struct uc_series *e, d
     }
 }
 
-static void fill_cell(const struct uc_sweep *s, const struct uc_series *e, size_t k, const double *factor,
-                      struct uc_cell *c)
+static void fill_cell(const struct uc_sweep *s, const struct uc_series *e, size_t k,
+                      const double *factor, struct uc_cell *c)
 {
     double v[UC_MAX_ROUNDS], lo = INFINITY, hi = 0, ns = 1e9 / s->o.clock->tsc_hz;
     size_t n = 0;

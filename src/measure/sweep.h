@@ -1,5 +1,5 @@
-/* The sweep: places times subjects, in interleaved rounds with fresh buffers, strategies raced, until the
- * budget is spent; then aggregated into cells. */
+/* The sweep: places times subjects, in interleaved rounds with fresh buffers, strategies raced,
+ * until the budget is spent; then aggregated into cells. */
 #ifndef UC_MEASURE_SWEEP_H
 #define UC_MEASURE_SWEEP_H
 
@@ -16,13 +16,13 @@ extern volatile sig_atomic_t uc_interrupted;
 struct uc_sweep_options {
     const struct uc_weights *weights;
     const struct uc_caches *caches;
-    struct uc_clock *clock;    /* its core clock is sampled once a round */
-    double seconds;            /* budget */
+    struct uc_clock *clock;        /* its core clock is sampled once a round */
+    double seconds;                /* budget */
     double group_share[UC_GROUPS]; /* of the budget; 0: the group is not measured */
     uint64_t seed;
-    bool race;                 /* drop what cannot win */
-    const char *journal;       /* kept here while running; NULL: not */
-    const char *what;          /* for the progress line */
+    bool race;                      /* drop what cannot win */
+    const char *journal;            /* kept here while running; NULL: not */
+    const char *what;               /* for the progress line */
     double done_before, done_after; /* this sweep's part of the whole run, 0 to 1 */
     double seconds_after;           /* what follows it, for the time left */
 };
@@ -30,15 +30,18 @@ struct uc_sweep_options {
 struct uc_sweep;
 
 /* plan and subjects are borrowed until uc_sweep_free. 0 or -ENOMEM. */
-int uc_sweep_new(struct uc_sweep **out, const struct uc_plan *plan, const struct uc_subject *subjects,
-                 size_t subject_count, const struct uc_sweep_options *o);
+int uc_sweep_new(struct uc_sweep **out, const struct uc_plan *plan,
+                 const struct uc_subject *subjects, size_t subject_count,
+                 const struct uc_sweep_options *o);
 void uc_sweep_free(struct uc_sweep *s);
 
-/* Runs rounds until the budget is spent; each group that has a share gets at least two rounds. 0, -EINTR after a signal, -ENOMEM. */
+/* Runs rounds until the budget is spent; each group that has a share gets at least two rounds. 0,
+ * -EINTR after a signal, -ENOMEM. */
 int uc_sweep_run(struct uc_sweep *s);
 
-/* Aggregated cells, appended to out, in ns. A round's value is the least of its interleaved readings; what is common
- * to all strategies of a round (clock, mapping) is taken out; the cell is the median over rounds with its interval. */
+/* Aggregated cells, appended to out, in ns. A round's value is the least of its interleaved
+ * readings; what is common to all strategies of a round (clock, mapping) is taken out; the cell is
+ * the median over rounds with its interval. */
 int uc_sweep_cells(const struct uc_sweep *s, struct uc_cells *out);
 
 struct uc_sweep_facts {

@@ -1,4 +1,4 @@
-#include "fit/weights.h"
+#include "measure/weights.h"
 
 #include <errno.h>
 #include <math.h>
