@@ -483,10 +483,12 @@ static void no_gap_between_sizes(void **state)
     add_curve(&c, "b", &g, 0, SIZE_MAX, bent, both, .001, &r);
     add_curve(&c, "c", &g, 256, SIZE_MAX, line_of, best, .001, &r);
     no_gap_in(fit_with(&c, &o), known);
-    /* b without a cell where c begins: it serves up to there all the same */
-    for (size_t k = 0; k < c.n; k++)
-        if (c.v[k].size == 256 && c.v[k].strategy[0] == 'b')
-            c.v[k] = c.v[--c.n];
+    /* b barred where c begins: it serves up to there all the same */
+    for (int k = 0; k < 2; k++) {
+        struct uc_cell worst = cell_of(k ? "b" : "c", 256, k ? 900 : 10, 0, &r);
+        worst.page_distance = 1;
+        assert_int_equal(uc_cells_add(&c, &worst), 0);
+    }
     no_gap_in(fit_with(&c, &o), known);
     uc_cells_free(&c);
 }
