@@ -2,8 +2,8 @@
 /* 0 to 64. */
 UCOPY_LEAF void ucopy_free_0_64(void *d, const void *s, ucopy_size n)
 {
-    char scratch[128];
-    ucopy_size a, b, h;
+    char scratch[128 + 63];
+    ucopy_size line = ((ucopy_size)scratch + 63) & ~(ucopy_size)63, a, b, h;
     void *p, *q;
 
     __asm__ volatile("test %[n], %[n]\n\t"
@@ -56,6 +56,6 @@ UCOPY_LEAF void ucopy_free_0_64(void *d, const void *s, ucopy_size n)
                      "vmovdqu64 %%ymm18, (%[q])\n\t"
                      "vmovdqu64 %%ymm19, -32(%[q],%[n])"
                      : [a] "=&q"(a), [b] "=&q"(b), [h] "=&r"(h), [p] "=&r"(p), [q] "=&r"(q), "=m"(scratch)
-                     : [d] "r"(d), [s] "r"(s), [n] "r"(n), [in] "r"(scratch + 32), [out] "r"(scratch + 96)
+                     : [d] "r"(d), [s] "r"(s), [n] "r"(n), [in] "r"(line + 32), [out] "r"(line + 96)
                      : "xmm16", "xmm17", "xmm18", "xmm19", "cc", "memory");
 }

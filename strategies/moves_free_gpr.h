@@ -3,12 +3,14 @@
  * nothing outside the buffers is touched and size 0 needs no test. Narrow widths come first: where a later load takes
  * what a wide store wrote last, it is served from that store. The price is a handful of stores; the gain is that
  * mixed sizes mispredict nothing.
- * The scratch area is read at one half and written at the other, or each call would wait for the one before. */
+ * The scratch area is read at one half and written at the other, or each call would wait for the one before. It is
+ * brought to a line by hand: on a stack that happens to lie badly a store across a page end cost 140 cycles, and
+ * an aligned array would make the compiler realign the whole frame. */
 /* 0 to 16, general registers. */
 UCOPY_LEAF void ucopy_free_0_16(void *d, const void *s, ucopy_size n)
 {
-    char scratch[32];
-    ucopy_size a, b, h;
+    char scratch[32 + 31];
+    ucopy_size line = ((ucopy_size)scratch + 31) & ~(ucopy_size)31, a, b, h;
     void *p, *q;
 
     __asm__ volatile("test %[n], %[n]\n\t"
@@ -43,6 +45,6 @@ UCOPY_LEAF void ucopy_free_0_16(void *d, const void *s, ucopy_size n)
                      "mov %[a], (%[q])\n\t"
                      "mov %[b], -8(%[q],%[n])"
                      : [a] "=&q"(a), [b] "=&q"(b), [h] "=&r"(h), [p] "=&r"(p), [q] "=&r"(q), "=m"(scratch)
-                     : [d] "r"(d), [s] "r"(s), [n] "r"(n), [in] "r"(scratch + 8), [out] "r"(scratch + 24)
+                     : [d] "r"(d), [s] "r"(s), [n] "r"(n), [in] "r"(line + 8), [out] "r"(line + 24)
                      : "cc", "memory");
 }

@@ -2,8 +2,8 @@
 /* 0 to 32. */
 UCOPY_LEAF void ucopy_free_0_32(void *d, const void *s, ucopy_size n)
 {
-    char scratch[64];
-    ucopy_size a, b, h;
+    char scratch[64 + 63];
+    ucopy_size line = ((ucopy_size)scratch + 63) & ~(ucopy_size)63, a, b, h;
     void *p, *q;
 
     __asm__ volatile("test %[n], %[n]\n\t"
@@ -47,6 +47,6 @@ UCOPY_LEAF void ucopy_free_0_32(void *d, const void *s, ucopy_size n)
                      "movups %%xmm0, (%[q])\n\t"
                      "movups %%xmm1, -16(%[q],%[n])"
                      : [a] "=&q"(a), [b] "=&q"(b), [h] "=&r"(h), [p] "=&r"(p), [q] "=&r"(q), "=m"(scratch)
-                     : [d] "r"(d), [s] "r"(s), [n] "r"(n), [in] "r"(scratch + 16), [out] "r"(scratch + 48)
+                     : [d] "r"(d), [s] "r"(s), [n] "r"(n), [in] "r"(line + 16), [out] "r"(line + 48)
                      : "xmm0", "xmm1", "cc", "memory");
 }

@@ -1,4 +1,5 @@
 /* `ucopy-tune [tune]`: detect, check, measure, fit, compose, prove, write, summarise. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +8,12 @@
 
 #include "base/file.h"
 #include "base/msg.h"
+#include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/tune.h"
 
 #define DEFAULT_BUDGET 70.0
-#define QUICK_BUDGET 8.0
+#define QUICK_BUDGET 5.5
 #define MEMORY_TOP (96u << 20) /* src and dst of this size and the rest stay under 600 MB */
 
 /* The larger of 64 MiB and twice the measured L3, as memory allows; 8 MiB where it must be quick.
@@ -31,11 +33,43 @@ static size_t choose_top(const struct uc_tune *t)
     return top;
 }
 
+/* A variant's name: the consumer, or the distribution's file stem in small letters and digits. */
+static int name_variant(struct uc_tune *t)
+{
+    char *v = t->profile.variant;
+    size_t n = 0;
+
+    if (t->o->consumer >= 0)
+        snprintf(v, sizeof(t->profile.variant), "%s", uc_consumer_name[t->o->consumer]);
+    if (!t->o->sizes_from)
+        return 0;
+    n = strlen(v);
+    for (const char *p = t->named.name; *p && n + 1 < sizeof(t->profile.variant); p++)
+        if (isalnum((unsigned char)*p))
+            v[n++] = (char)tolower((unsigned char)*p);
+    v[n] = 0;
+    if (uc_variant_valid(v))
+        return 0;
+    uc_error("--sizes-from %s: the file's name makes no name for a variant ('%s'): begin it with a "
+             "letter, and let it "
+             "not be a word that headers use themselves",
+             t->o->sizes_from, v);
+    return UC_EXIT_USAGE;
+}
+
 static int set_weights(struct uc_tune *t)
 {
-    t->weights = uc_weights_default;
+    int rc = uc_choice_weights(t->o, &t->weights, &t->named);
+
     t->budget = t->o->budget > 0 ? t->o->budget : t->o->quick ? QUICK_BUDGET : DEFAULT_BUDGET;
-    return 0;
+    if (rc)
+        return rc;
+    rc = name_variant(t);
+    if (t->o->sizes_from) {
+        snprintf(t->weights_name, sizeof(t->weights_name), "sizes:%s", t->profile.variant);
+        t->weights.name = t->weights_name;
+    }
+    return rc;
 }
 
 static int set_paths(struct uc_tune *t)
@@ -113,9 +147,9 @@ static int tune(int argc, char **argv)
         free(t);
         return UC_EXIT_MACHINE;
     }
-    rc = uc_session_open(&t->session, &o, 256u << 20);
+    rc = set_weights(t);
     if (!rc)
-        rc = set_weights(t);
+        rc = uc_session_open(&t->session, &o, 256u << 20);
     if (!rc)
         rc = set_paths(t);
     if (!rc) {
@@ -126,6 +160,7 @@ static int tune(int argc, char **argv)
     uc_plan_free(&t->plan);
     uc_cells_free(&t->cells);
     uc_cells_free(&t->proof);
+    uc_sizes_free(&t->named);
     uc_profile_free(&t->profile);
     uc_profile_free(&t->prior);
     free(t);

@@ -24,7 +24,7 @@ static void sure_text(const struct uc_segment *s, char *buf, size_t cap)
     char a[UC_SIZE_TEXT], b[UC_SIZE_TEXT];
 
     if (!s->runner_up[0])
-        snprintf(buf, cap, "nothing else serves it");
+        snprintf(buf, cap, "no other stayed in the race all through it");
     else if (s->tie)
         snprintf(buf, cap, "tie: the simpler one");
     else if (s->max == SIZE_MAX)

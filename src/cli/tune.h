@@ -18,6 +18,7 @@ struct uc_tune {
     struct uc_session session;
     struct uc_weights weights;
     struct uc_sizes named; /* --sizes-from */
+    char weights_name[48];
     double budget;         /* seconds in all */
     size_t top;            /* largest size */
 

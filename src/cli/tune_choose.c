@@ -261,7 +261,7 @@ static size_t ladder_tries(const struct uc_tune *t, struct uc_ladder *out)
 
     for (size_t i = 0; i < r->ladders; i++)
         out[n++] = r->ladder[i];
-    for (size_t i = 0; i < dispatches && n < MAX_TRIES; i++)
+    for (size_t i = 0; i < dispatches && n < (t->o->quick ? 5 : MAX_TRIES); i++)
         n += with_dispatch(t, &r->ladder[0], d[i].f, &out[n]);
     return n;
 }
@@ -361,7 +361,10 @@ static int choose_inline(struct uc_tune *t, bool wide, double done)
     struct uc_profile_entry *entry = &t->profile.entry[UC_COPY];
     struct uc_inline_part *part = wide ? &entry->inline_wide : &entry->inline_baseline;
     struct inline_try try[UC_MAX_SUBJECTS];
-    size_t tries = inline_tries(t, wide, try), n = 0, best = 0, most = wide ? 8 : 5;
+    size_t tries = inline_tries(t, wide, try), n = 0, best = 0,
+           most = t->o->quick ? 3
+                  : wide      ? 8
+                              : 5;
     struct uc_built b[MAX_TRIES] = {0};
     struct uc_subject u[MAX_TRIES];
     struct uc_inline_part parts[MAX_TRIES] = {0};

@@ -93,7 +93,7 @@ static void put_runner_up(const struct uc_segment *s, FILE *out)
     int loss = per_cent(s->margin);
 
     if (!*s->runner_up || !(s->margin > 0)) {
-        fputs("no other was measured here", out);
+        fputs("no other was measured all through it", out);
         return;
     }
     fputs(s->tie ? "tie with " : "next ", out);

@@ -124,7 +124,8 @@ static bool fits_between(const struct fit *f, const struct uc_steps *l, size_t i
            (i + 1 == l->n || uc_sums_joins(&f->sums, r, l->strategy[i + 1]));
 }
 
-/* The simplest strategy whose cost over the segment cannot be told from that of the chosen one. */
+/* The simplest strategy whose cost over the segment cannot be told from that of the chosen one;
+ * noise alone is no excuse: it must lie within the margin too. */
 static size_t simplest_tie(const struct fit *f, const struct uc_steps *l, size_t i)
 {
     size_t first = first_of(l, i), last = l->end[i], band = band_of(f->m, l, i);
@@ -139,7 +140,8 @@ static size_t simplest_tie(const struct fit *f, const struct uc_steps *l, size_t
         double fr = uc_sums_factor(&f->sums, r);
         struct uc_sum x = uc_sums_cost(&f->sums, r, first, last, band);
         double sd = sqrt(c.var * factor * factor + x.var * fr * fr);
-        if (x.mid * fr - c.mid * factor <= Z95 * sd)
+        double more = x.mid * fr - c.mid * factor;
+        if (more <= Z95 * sd && more <= f->m->weights->margin * c.mid * factor)
             simplest = r;
     }
     return simplest;
