@@ -11,12 +11,14 @@ static void range_text(size_t lo, size_t hi, char *buf, size_t cap)
 {
     char a[UC_SIZE_TEXT], b[UC_SIZE_TEXT];
 
-    if (hi == SIZE_MAX)
-        snprintf(buf, cap, "above %s", lo ? uc_size_text(lo - 1, a) : "all");
-    else
-        snprintf(buf, cap, "%s to %s", uc_size_text(lo, a), uc_size_text(hi, b));
     if (hi == SIZE_MAX && !lo)
         snprintf(buf, cap, "all sizes");
+    else if (hi == SIZE_MAX)
+        snprintf(buf, cap, "above %s", uc_size_text(lo - 1, a));
+    else if (!lo)
+        snprintf(buf, cap, "0 to %s", uc_size_text(hi, b));
+    else
+        snprintf(buf, cap, "over %s to %s", uc_size_text(lo - 1, a), uc_size_text(hi, b));
 }
 
 static void sure_text(const struct uc_segment *s, char *buf, size_t cap)

@@ -219,6 +219,13 @@ static double dispatch_cost(const struct uc_tune *t, const struct uc_fit_model *
     return weight > 0 ? sum / weight : INFINITY;
 }
 
+/* short_fold_sse2_64 and short_fold_avx2_256 are of one family: the word behind "short_". */
+static bool same_family(const char *a, const char *b)
+{
+    size_t n = strcspn(a + strlen("short_"), "_") + strlen("short_") + 1;
+    return !strncmp(a, b, n);
+}
+
 /* The best dispatches that reach 64 at least, best first. */
 static size_t best_dispatches(const struct uc_tune *t, struct dispatch_cost *d)
 {
@@ -252,17 +259,29 @@ static bool with_dispatch(const struct uc_tune *t, const struct uc_ladder *l,
     return true;
 }
 
-/* The fit's best ladders, and the best of them behind each of the best dispatches. */
+/* The fit's two best ladders are tried; those behind them have other dispatches. */
+static size_t fitted_tries(const struct uc_tune *t)
+{
+    return t->fit[UC_COPY].ladders < 2 ? t->fit[UC_COPY].ladders : 2;
+}
+
+/* The fit's best ladders, and the best of them behind the best dispatch of each other family: what
+ * the band of a size cannot tell, the whole mix does. */
 static size_t ladder_tries(const struct uc_tune *t, struct uc_ladder *out)
 {
     const struct uc_fit_result *r = &t->fit[UC_COPY];
     struct dispatch_cost d[UC_MAX_SUBJECTS];
     size_t n = 0, dispatches = best_dispatches(t, d);
 
-    for (size_t i = 0; i < r->ladders; i++)
+    for (size_t i = 0; i < fitted_tries(t); i++)
         out[n++] = r->ladder[i];
-    for (size_t i = 0; i < dispatches && n < (t->o->quick ? 5 : MAX_TRIES); i++)
-        n += with_dispatch(t, &r->ladder[0], d[i].f, &out[n]);
+    for (size_t i = 0; i < dispatches && n < (t->o->quick ? 5 : MAX_TRIES); i++) {
+        bool known = false;
+        for (size_t k = 0; k < n; k++)
+            known |= same_family(d[i].f->name, out[k].segment[0].strategy);
+        if (!known)
+            n += with_dispatch(t, &r->ladder[0], d[i].f, &out[n]);
+    }
     return n;
 }
 
@@ -289,7 +308,7 @@ static int choose_ladder(struct uc_tune *t)
     if (n > 1)
         rc = time_tries(t, u, n, 0.05 * t->budget, 0.66, w, &best);
     entry->ladder = try[n ? which[best] : 0];
-    if (n > 1 && which[best] >= t->fit[UC_COPY].ladders) {
+    if (n > 1 && which[best] >= fitted_tries(t)) {
         struct uc_segment *s = &entry->ladder.segment[0];
         s->margin = s->margin_lo = s->margin_hi = w[0].cost / w[best].cost;
         s->tie = false;
@@ -352,7 +371,15 @@ static size_t inline_tries(const struct uc_tune *t, bool wide, struct inline_try
         out[n++].cost = inline_cost(t, s->name);
     }
     qsort(out, n, sizeof(*out), by_cost);
-    return n;
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) { /* the best of each family */
+        bool known = false;
+        for (size_t k = 0; k < kept; k++)
+            known |= same_family(out[i].s->name, out[k].s->name);
+        if (!known)
+            out[kept++] = out[i];
+    }
+    return kept;
 }
 
 /* The best few, inlined in the whole header, against the header without an inlined part. */

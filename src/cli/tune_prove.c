@@ -111,7 +111,7 @@ static int prove_entry(struct uc_tune *t, enum uc_entry entry, double seconds, d
     so.group_share[UC_BANDS] = .25;
     so.group_share[UC_MIDDLE] = .06;
     so.group_share[UC_LARGE] = .35;
-    so.group_share[UC_EVICTS] = .6;
+    so.group_share[UC_EVICTS] = .9;
     if (!rc)
         rc = uc_tune_sweep(t, &plan, u, proof_subjects(t, wanted, &baseline, &native, u), &so,
                            &t->proof, NULL);
@@ -124,10 +124,10 @@ static int prove_entry(struct uc_tune *t, enum uc_entry entry, double seconds, d
 
 int uc_tune_prove(struct uc_tune *t)
 {
-    int rc = prove_entry(t, UC_COPY, 0.17 * t->budget, 0.78, 0.92);
+    int rc = prove_entry(t, UC_COPY, 0.15 * t->budget, 0.78, 0.90);
 
     if (!rc)
-        rc = prove_entry(t, UC_NOCACHE, 0.09 * t->budget, 0.92, 1);
+        rc = prove_entry(t, UC_NOCACHE, 0.12 * t->budget, 0.90, 1);
     for (int e = 0; e < UC_ENTRY_COUNT && !rc; e++) {
         struct uc_fit_options fo = uc_tune_fit_options(t, (enum uc_entry)e);
         if (uc_fit_regret(&t->proof, &fo, &t->profile.entry[e].ladder, 0.10, &t->regret[e])) {

@@ -68,7 +68,7 @@ static void put_promise(const struct uc_profile *p, FILE *out)
     fputs(
         " *\n"
         " * The limits are measured performance limits, not correctness limits: the largest size,\n"
-        " * inclusive, up to which a strategy was the fastest. Measured in user mode with "
+        " * inclusive, for which a strategy was chosen. Measured in user mode with "
         "memcpy's\n"
         " * contract (buffers equal or apart, any alignment, returns dst).\n",
         out);
@@ -165,20 +165,49 @@ static void put_evidence(const struct uc_profile *p, FILE *out)
     fputc('\n', out);
 }
 
+/* A ratio of times, rounded to a twentieth as percentages are to 5; "-" where it was not measured.
+ */
+static void put_ratio(const json_t *form, const char *consumer, const char *mix, FILE *out)
+{
+    const json_t *r =
+        json_object_get(json_object_get(json_object_get(form, consumer), mix), "geomean");
+
+    if (json_is_number(r))
+        fprintf(out, "%.2f", 1 + per_cent(json_number_value(r)) / 100.0);
+    else
+        fputc('-', out);
+}
+
+static void put_ratios(const json_t *called, const json_t *inlined, const char *title,
+                       const char *mix, FILE *out)
+{
+    static const char *const consumer[][2] = {
+        {"none", "dst not read"}, {"read", "read at once"}, {"wait", "waited for"}};
+
+    fprintf(out, " *   %s", title);
+    for (size_t i = 0; i < sizeof consumer / sizeof *consumer; i++) {
+        fprintf(out, "%s %s ", i ? "," : "", consumer[i][1]);
+        put_ratio(called, consumer[i][0], mix, out);
+        fputs(" / ", out);
+        put_ratio(inlined, consumer[i][0], mix, out);
+    }
+    fputc('\n', out);
+}
+
 static void put_gain(const struct uc_profile *p, FILE *out)
 {
-    const json_t *gain = json_object_get(p->validation, "libc_gain");
+    const json_t *called = json_object_get(p->validation, "libc_gain");
     const char *libc = string_at(p->validation, "libc");
-    const json_t *mean = json_object_get(gain, "geomean"), *worst = json_object_get(gain, "worst");
 
-    if (!libc || !json_is_number(mean))
+    if (!libc || !json_is_object(called))
         return;
-    fputs(" * Speed against ", out);
+    const json_t *inlined = json_object_get(p->validation, "libc_gain_inlined");
+    fputs(" * Time of ", out);
     put_safe(libc, out);
-    fprintf(out, " memcpy: %+d %% (geometric mean over sizes)", per_cent(json_number_value(mean)));
-    if (json_is_number(worst))
-        fprintf(out, ", %+d %% at worst", per_cent(json_number_value(worst)));
-    fputs(".\n", out);
+    fputs(" memcpy over that of copy, called / inlined with -march=native, geometric means:\n",
+          out);
+    put_ratios(called, inlined, "one size repeated:", "fixed", out);
+    put_ratios(called, inlined, "mixed, to 4 KiB:  ", "band", out);
 }
 
 void uc_header_comment(const struct uc_profile *p, FILE *out)

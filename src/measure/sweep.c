@@ -178,14 +178,14 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Where every line goes through memory, neighbours add to a reading and nothing takes away from it:
- * of such rounds the lower half counts. Elsewhere all do. Returns how many of v (sorted) are left.
+ * of such rounds the lower third counts. Elsewhere all do. Returns how many of v (sorted) are left.
  */
 static size_t counting(enum uc_group g, double *v, size_t n)
 {
     if (g != UC_LARGE && g != UC_EVICTS)
         return n;
     qsort(v, n, sizeof(*v), by_value);
-    return (n + 1) / 2;
+    return (n + 2) / 3;
 }
 
 static double middle(const struct uc_series *e, size_t subject, unsigned rounds)
