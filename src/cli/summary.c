@@ -123,12 +123,14 @@ static void print_gains(const struct uc_tune *t)
 
 #define MOST_NOTES 6
 
-static bool in_ladder(const struct uc_ladder *l, const char *strategy)
+/* Is the strategy the chosen one at that size? */
+static bool chosen_at(const struct uc_ladder *l, const char *strategy, size_t size)
 {
-    for (size_t i = 0; i < l->n; i++)
-        if (!strcmp(l->segment[i].strategy, strategy))
-            return true;
-    return false;
+    size_t i = 0;
+
+    while (i + 1 < l->n && size > l->segment[i].max)
+        i++;
+    return l->n && !strcmp(l->segment[i].strategy, strategy);
 }
 
 /* What kept a fast strategy out, and sizes at which a chosen one falls out of line; the profile has
@@ -144,7 +146,8 @@ static void print_notes(const struct uc_tune *t)
             printf("  barred from %s: %zu more, in the profile\n", uc_entry_name[e],
                    p->barred_n - MOST_NOTES);
         for (size_t i = 0; i < p->anomaly_n; i++)
-            if (in_ladder(&p->ladder, p->anomaly[i].strategy))
+            if (p->anomaly[i].ratio > 1 &&
+                chosen_at(&p->ladder, p->anomaly[i].strategy, p->anomaly[i].size))
                 printf("  out of line: %s at %zu bytes, %.2f times its neighbours\n",
                        p->anomaly[i].strategy, p->anomaly[i].size, p->anomaly[i].ratio);
     }
