@@ -7,6 +7,7 @@
 
 #include "base/msg.h"
 #include "base/units.h"
+#include "cli/bench.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/session.h"
@@ -14,22 +15,9 @@
 #include "measure/plan.h"
 #include "measure/sweep.h"
 
-#define MAX_NAMES 64
-#define MAX_SIZES 512
 #define TOP_SIZE ((size_t)256 << 20)
 
-struct bench {
-    const struct ucopy_strategy *named[MAX_NAMES];
-    size_t names;
-    size_t size[MAX_SIZES];
-    size_t sizes;
-    int state;
-    bool inlined;
-    char *event[UC_MAX_EVENTS];
-    size_t events;
-};
-
-enum { KEY_SIZE = 0x1000, KEY_STATE, KEY_INLINE, KEY_EVENTS };
+enum { KEY_SIZE = 0x1000, KEY_STATE, KEY_INLINE, KEY_EVENTS, KEY_PEER, KEY_HEADER, KEY_ORDER };
 
 static const struct argp_option bench_options[] = {
     {"size", KEY_SIZE, "LIST", 0,
@@ -42,7 +30,18 @@ static const struct argp_option bench_options[] = {
      0},
     {"inline", KEY_INLINE, NULL, 0, "the inlined form in place of the called one", 0},
     {"events", KEY_EVENTS, "LIST", 0,
-     "count these events too, by the names that libpfm4 knows, by commas", 0},
+     "count these events, by the names that libpfm4 knows, by commas (default: cycles, "
+     "instructions and L1D misses "
+     "where they can be counted)",
+     0},
+    {"peer", KEY_PEER, "LIB[:SYMBOL]", 0,
+     "another library's copy beside the others (default symbol: memcpy)", 0},
+    {"header", KEY_HEADER, "FILE", 0, "a generated header beside the others, called and inlined",
+     0},
+    {"order", KEY_ORDER, "WORD", 0,
+     "with --sizes-from: random (64 Ki calls, never in the same order) or learned (4 Ki calls "
+     "repeated)",
+     0},
     {0},
 };
 
@@ -57,17 +56,17 @@ static void unknown_strategy(const char *name)
     uc_usage("unknown strategy '%s' (known: %s)", name, known);
 }
 
-static int add_size(struct bench *b, size_t n)
+static int add_size(struct uc_bench *b, size_t n)
 {
     if (n > TOP_SIZE)
         return uc_usage("--size: %zu is above the largest size, 256M", n);
-    if (b->sizes == MAX_SIZES)
-        return uc_usage("--size: more than %d sizes", MAX_SIZES);
+    if (b->sizes == UC_BENCH_SIZES)
+        return uc_usage("--size: more than %d sizes", UC_BENCH_SIZES);
     b->size[b->sizes++] = n;
     return 0;
 }
 
-static int parse_range(struct bench *b, char *item)
+static int parse_range(struct uc_bench *b, char *item)
 {
     char *dash = strchr(item, '-');
     size_t lo, hi;
@@ -85,7 +84,7 @@ static int parse_range(struct bench *b, char *item)
     return 0;
 }
 
-static int parse_list(struct bench *b, char *list, int (*item)(struct bench *, char *))
+static int parse_list(struct uc_bench *b, char *list, int (*item)(struct uc_bench *, char *))
 {
     char *save, *p = strtok_r(list, ",", &save);
     int rc = p ? 0 : uc_usage("an empty list");
@@ -95,7 +94,7 @@ static int parse_list(struct bench *b, char *list, int (*item)(struct bench *, c
     return rc;
 }
 
-static int add_event(struct bench *b, char *name)
+static int add_event(struct uc_bench *b, char *name)
 {
     if (b->events == UC_MAX_EVENTS)
         return uc_usage("--events: more than %d events", UC_MAX_EVENTS);
@@ -103,7 +102,15 @@ static int add_event(struct bench *b, char *name)
     return 0;
 }
 
-static int add_name(struct bench *b, const char *name)
+static int add_extra(const char *option, const char **list, size_t *n, const char *value)
+{
+    if (*n == UC_BENCH_EXTRAS)
+        return uc_usage("%s: more than %d", option, UC_BENCH_EXTRAS);
+    list[(*n)++] = value;
+    return 0;
+}
+
+static int add_name(struct uc_bench *b, const char *name)
 {
     const struct ucopy_strategy *s = ucopy_find(name);
 
@@ -111,15 +118,15 @@ static int add_name(struct bench *b, const char *name)
         unknown_strategy(name);
         return EINVAL;
     }
-    if (b->names == MAX_NAMES)
-        return uc_usage("more than %d strategies", MAX_NAMES);
+    if (b->names == UC_BENCH_NAMES)
+        return uc_usage("more than %d strategies", UC_BENCH_NAMES);
     b->named[b->names++] = s;
     return 0;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct bench *b = state->input;
+    struct uc_bench *b = state->input;
 
     switch (key) {
     case KEY_SIZE:
@@ -132,6 +139,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_INLINE:
         b->inlined = true;
         return 0;
+    case KEY_PEER:
+        return add_extra("--peer", b->peer, &b->peers, arg);
+    case KEY_HEADER:
+        return add_extra("--header", b->header, &b->headers, arg);
+    case KEY_ORDER:
+        b->order = uc_option_word("--order", arg, uc_order_name, UC_LEARNED + 1);
+        return b->order < 0 ? EINVAL : 0;
     case ARGP_KEY_ARG:
         return add_name(b, arg);
     default:
@@ -139,7 +153,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-static void default_sizes(struct bench *b)
+static void default_sizes(struct uc_bench *b)
 {
     if (b->sizes)
         return;
@@ -148,32 +162,7 @@ static void default_sizes(struct bench *b)
         b->size[b->sizes++] = n;
 }
 
-/* The usable ones of those named, or all usable ones. */
-static int select_subjects(const struct bench *b, const struct uc_session *s, struct uc_subject *u,
-                           size_t *n)
-{
-    size_t most = b->names ? b->names : ucopy_strategy_count;
-
-    for (size_t i = 0; i < most && *n < 256; i++) {
-        const struct ucopy_strategy *x = b->names ? b->named[i] : &ucopy_strategies[i];
-        char lacking[128];
-        if (x->isa & ~s->isa) {
-            if (b->names) {
-                uc_error("%s is not usable here: %s is missing or disabled", x->name,
-                         ucopy_isa_text(x->isa & ~s->isa, lacking, sizeof(lacking)));
-                return UC_EXIT_MACHINE;
-            }
-            continue;
-        }
-        if (!b->names && (x->role == UCOPY_REFERENCE || x->role == UCOPY_LIMIT))
-            continue;
-        u[(*n)++] = b->inlined ? uc_subject_inline(x) : uc_subject_called(x);
-        u[*n - 1].role = UCOPY_BASELINE; /* asked for by name: all are timed to the end */
-    }
-    return 0;
-}
-
-static int make_plan(const struct bench *b, const struct uc_options *o, struct uc_plan *p)
+static int make_plan(const struct uc_bench *b, const struct uc_options *o, struct uc_plan *p)
 {
     for (size_t i = 0; i < b->sizes; i++) {
         struct uc_cell c = uc_cell_default("", b->size[i]);
@@ -197,10 +186,12 @@ static int make_plan(const struct bench *b, const struct uc_options *o, struct u
     return 0;
 }
 
-static const struct uc_cell *cell_at(const struct uc_cells *cells, const char *name, size_t size)
+static const struct uc_cell *cell_of(const struct uc_cells *cells, const struct uc_subject *u,
+                                     size_t size)
 {
     for (size_t i = 0; i < cells->n; i++)
-        if (cells->v[i].size == size && !strcmp(cells->v[i].strategy, name))
+        if (cells->v[i].size == size && cells->v[i].form == u->form &&
+            !strcmp(cells->v[i].strategy, u->name))
             return &cells->v[i];
     return NULL;
 }
@@ -213,15 +204,15 @@ static void put_cost(const struct uc_cell *c)
         printf("  %12s", "-");
 }
 
-static void print_row(const struct bench *b, const struct uc_cells *cells,
+static void print_row(const struct uc_bench *b, const struct uc_cells *cells,
                       const struct uc_subject *u, size_t n, size_t size)
 {
-    const struct uc_cell *x = cell_at(cells, u[0].name, size),
-                         *y = n == 2 ? cell_at(cells, u[1].name, size) : NULL;
+    const struct uc_cell *x = cell_of(cells, &u[0], size),
+                         *y = n == 2 ? cell_of(cells, &u[1], size) : NULL;
 
     printf("%10zu", size);
     for (size_t i = 0; i < n; i++)
-        put_cost(cell_at(cells, u[i].name, size));
+        put_cost(cell_of(cells, &u[i], size));
     if (n == 2 && x && y) {
         bool apart = x->hi < y->lo || y->hi < x->lo;
         printf("  %12.2f  %9.1f %%%s", y->cost - x->cost, 100 * (y->cost / x->cost - 1),
@@ -232,7 +223,7 @@ static void print_row(const struct bench *b, const struct uc_cells *cells,
 }
 
 /* A strategy a column where they are few, else a line each by size. */
-static void print_text(const struct bench *b, const struct uc_session *s,
+static void print_text(const struct uc_bench *b, const struct uc_session *s,
                        const struct uc_cells *cells, const struct uc_subject *u, size_t n)
 {
     printf("# ns a call on %s, CPU %d; TSC %.4f GHz; %s form; state %s\n", s->cpu.key, s->pu,
@@ -241,7 +232,7 @@ static void print_text(const struct bench *b, const struct uc_session *s,
         printf("%10s  %-28s %10s %10s %10s\n", "size", "strategy", "ns", "lo", "hi");
         for (size_t i = 0; i < b->sizes; i++)
             for (size_t k = 0; k < n; k++) {
-                const struct uc_cell *c = cell_at(cells, u[k].name, b->size[i]);
+                const struct uc_cell *c = cell_of(cells, &u[k], b->size[i]);
                 if (c)
                     printf("%10zu  %-28s %10.2f %10.2f %10.2f\n", c->size, c->strategy, c->cost,
                            c->lo, c->hi);
@@ -259,16 +250,18 @@ static void print_text(const struct bench *b, const struct uc_session *s,
 }
 
 /* The counter pass, apart from timing: each event for one batch a strategy and size. */
-static int count_events(const struct bench *b, const struct uc_session *s,
+static int count_events(const struct uc_bench *b, const struct uc_session *s,
                         const struct uc_plan *plan, const struct uc_subject *u, size_t n,
                         uint64_t seed)
 {
     struct uc_counters *c = NULL;
     char why[256];
-    int rc = uc_counters_open(&c, (const char *const *)b->event, b->events, why, sizeof(why));
+    const char *usual[UC_MAX_EVENTS];
+    size_t events = b->events ? b->events : uc_counters_default(usual);
+    int rc = uc_counters_open(&c, b->events ? b->event : usual, events, why, sizeof(why));
 
     if (rc) {
-        uc_warn("no counters: %s", why);
+        uc_note("no counters: %s", why);
         return 0;
     }
     printf(
@@ -291,8 +284,8 @@ static int count_events(const struct bench *b, const struct uc_session *s,
             uc_counters_start(c);
             u[k].loops->none(u[k].fn, batch.calls, batch.n, batch.base);
             uc_counters_stop(c);
-            size_t events = uc_counters_read(c, count);
-            for (size_t e = 0; e < events; e++)
+            size_t counted = uc_counters_read(c, count);
+            for (size_t e = 0; e < counted; e++)
                 if (count[e].valid)
                     printf("%10zu  %-28s  %-24s %12.2f\n", plan->place[i].size, u[k].name,
                            count[e].event, (double)count[e].value / (double)batch.n);
@@ -307,54 +300,33 @@ static int count_events(const struct bench *b, const struct uc_session *s,
     return rc;
 }
 
-static int measure(const struct bench *b, const struct uc_options *o, struct uc_session *s,
-                   const struct uc_plan *plan, const struct uc_subject *u, size_t n,
-                   struct uc_cells *cells)
+static int run(struct uc_bench *b, const struct uc_options *o, struct uc_session *s)
 {
-    struct uc_sweep *sweep = NULL;
-    struct uc_sweep_options so = {.weights = &uc_weights_default,
-                                  .caches = &s->caches,
-                                  .clock = &s->clock,
-                                  .seconds = o->budget > 0 ? o->budget
-                                             : o->quick    ? 1
-                                                           : 4,
-                                  .seed = o->seed,
-                                  .what = "timing",
-                                  .done_after = 1};
-    int rc;
-
-    (void)b;
-    for (int g = 0; g < UC_GROUPS; g++)
-        so.group_share[g] = 1;
-    rc = uc_sweep_new(&sweep, plan, u, n, &so);
-    if (!rc)
-        rc = uc_sweep_run(sweep);
-    if (!rc)
-        rc = uc_sweep_cells(sweep, cells);
-    uc_sweep_free(sweep);
-    uc_progress_end();
-    return rc;
-}
-
-static int run(struct bench *b, const struct uc_options *o, struct uc_session *s)
-{
-    struct uc_subject *u = calloc(256, sizeof(*u));
+    struct uc_subject *u = calloc(UC_BENCH_SUBJECTS, sizeof(*u));
     struct uc_plan plan = {0};
     struct uc_cells cells = {0};
     size_t n = 0;
-    int code = u ? select_subjects(b, s, u, &n) : UC_EXIT_MACHINE;
+    int code = u ? uc_bench_subjects(b, s, u, &n) : UC_EXIT_MACHINE;
 
+    if (!code && o->sizes_from) {
+        code = uc_bench_mix(b, o, s, u, n);
+        uc_bench_release(b);
+        free(u);
+        return code;
+    }
     if (!code && make_plan(b, o, &plan))
         code = UC_EXIT_USAGE;
-    int rc = code ? 0 : measure(b, o, s, &plan, u, n, &cells);
+    int rc = code ? 0 : uc_bench_measure(o, s, NULL, &plan, u, n, &cells);
     if (!code && !rc) {
-        if (o->format && !strcmp(o->format, "csv"))
+        bool csv = o->format && !strcmp(o->format, "csv");
+        if (csv)
             uc_cells_write_csv(&cells, s->clock.tsc_hz, stdout);
         else
             print_text(b, s, &cells, u, n);
-        if (b->events)
+        if (b->events || !csv)
             rc = count_events(b, s, &plan, u, n, o->seed);
     }
+    uc_bench_release(b);
     if (rc == -EINTR)
         uc_error("interrupted");
     else if (rc)
@@ -371,7 +343,7 @@ static int run(struct bench *b, const struct uc_options *o, struct uc_session *s
 static int bench(int argc, char **argv)
 {
     static const char *const formats[] = {"text", "csv"};
-    struct bench b = {.state = UC_NATURAL};
+    struct uc_bench b = {.state = UC_NATURAL};
     struct uc_options o;
     struct uc_session s;
     struct argp own = {
@@ -380,7 +352,7 @@ static int bench(int argc, char **argv)
         .args_doc = "[STRATEGY...]",
         .doc = "Time strategies by size; with two names the difference and its per cent too.\v"
                "Example: ucopy-tune bench unrolled rep_movsb --size 0-64,128,256"};
-    int rc = uc_options_parse(&o, UC_OPT_RUN | UC_OPT_CHOICE | UC_OPT_FORMAT, &own, &b, argc, argv);
+    int rc = uc_options_parse(&o, UC_OPT_RUN | UC_OPT_MIX | UC_OPT_FORMAT, &own, &b, argc, argv);
 
     if (rc)
         return rc - 1;

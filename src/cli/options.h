@@ -28,9 +28,10 @@ struct uc_options {
 
 /* Groups, so that a command shows only what it honours: */
 enum {
-    UC_OPT_RUN = 1,    /* --core --seed --budget --quick --strict --disable-isa */
-    UC_OPT_OUTPUT = 2, /* -o --resume --prior --renew */
+    UC_OPT_RUN = 1,    /* --core --seed --budget --quick --disable-isa */
+    UC_OPT_OUTPUT = 2, /* -o --resume --prior --renew --strict */
     UC_OPT_CHOICE = 4, /* --environment --consumer --sizes-from --max-segments */
+    UC_OPT_MIX = 64,   /* --consumer --sizes-from, of CHOICE */
     UC_OPT_FORMAT = 8, /* --format */
     UC_OPT_CPUID = 16, /* --cpuid --key */
     UC_OPT_ISA = 32,   /* --disable-isa alone (UC_OPT_RUN has it too) */

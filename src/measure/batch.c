@@ -264,6 +264,9 @@ static void prepare(const struct uc_batch *b, const struct uc_subject *u, uc_loo
         touch_window(b, &b->pools->dst, p->dst_state);
     if (src_memory || dst_memory)
         flush_calls(b, src_memory, dst_memory);
+    else if (p->order == UC_LEARNED)
+        for (int i = 0; i < 8; i++)
+            loop(u->fn, b->calls, b->n, b->base);
     else if (p->mix == UC_FIXED && p->size <= 1024 * 1024 &&
              (p->src_state == UC_L1 || p->src_state == UC_NATURAL))
         loop(u->fn, b->calls, b->n, b->base);

@@ -1,0 +1,122 @@
+/* `bench --sizes-from`: a size distribution replayed, call by call, and what each copy costs on it.
+ */
+#include "cli/bench.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/msg.h"
+#include "cli/choice.h"
+#include "cli/command.h"
+
+/* Sizes over a quarter of L1 do not fit beside each other in l1: they are left out and their share
+ * is told. */
+static size_t largest(const struct uc_session *s, int state)
+{
+    size_t l1 = s->caches.l1d.bytes ? s->caches.l1d.bytes : 32 * 1024;
+    size_t l2 = s->caches.l2.bytes ? s->caches.l2.bytes : 256 * 1024;
+
+    return state == UC_L1 ? l1 / 4 : l2 / 4;
+}
+
+static double share_above(const struct uc_sizes *d, size_t top)
+{
+    double share = 0;
+
+    for (size_t i = 0; i < d->n; i++)
+        share += d->size[i] > top ? d->share[i] : 0;
+    return share;
+}
+
+static const struct uc_cell *cell_of(const struct uc_cells *cells, const struct uc_subject *u)
+{
+    for (size_t i = 0; i < cells->n; i++)
+        if (!strcmp(cells->v[i].strategy, u->name) && cells->v[i].form == u->form)
+            return &cells->v[i];
+    return NULL;
+}
+
+/* Ratio to the first subject: its time over this one's, with the interval that both intervals
+ * leave. */
+static void print_row(const struct uc_session *s, const struct uc_cell *c,
+                      const struct uc_cell *base)
+{
+    printf("%-36s %-7s %9.2f %9.2f", c->strategy, uc_form_name[c->form], c->cost,
+           c->cost * s->clock.tsc_hz / 1e9);
+    if (base)
+        printf(" %7.2f %7.2f to %.2f", base->cost / c->cost, base->lo / c->hi, base->hi / c->lo);
+    putchar('\n');
+}
+
+static void print_table(const struct uc_bench *b, const struct uc_options *o,
+                        const struct uc_session *s, const struct uc_sizes *cut, double above,
+                        const struct uc_cells *cells, const struct uc_subject *u, size_t n)
+{
+    const struct uc_cell *base = cell_of(cells, &u[0]);
+
+    printf("# %s on %s, CPU %d; state %s, consumer %s, order %s; %.2f %% of the calls are larger "
+           "than %zu and left out\n",
+           cut->name, s->cpu.key, s->pu, uc_state_name[b->state],
+           uc_consumer_name[o->consumer < 0 ? 0 : o->consumer], uc_order_name[b->order],
+           100 * above, cut->size[cut->n - 1]);
+    char ratio[UC_NAME + 2];
+    snprintf(ratio, sizeof(ratio), "x %s", u[0].name);
+    printf("%-36s %-7s %9s %9s %7s  %s\n", "copy", "form", "ns", "tsc_ticks", ratio, "interval");
+    for (size_t i = 0; i < n; i++) {
+        const struct uc_cell *c = cell_of(cells, &u[i]);
+        if (c)
+            print_row(s, c, base);
+    }
+}
+
+int uc_bench_mix(struct uc_bench *b, const struct uc_options *o, struct uc_session *s,
+                 const struct uc_subject *u, size_t n)
+{
+    struct uc_weights w;
+    struct uc_options plain = *o;
+    struct uc_sizes all, cut = {0};
+    struct uc_plan plan = {0};
+    struct uc_cells cells = {0};
+    struct uc_cell c = uc_cell_default("", 0);
+
+    if (o->consumer == UC_SCAN || o->consumer == UC_EVICT) {
+        uc_usage("--consumer %s: a replayed mix has none, read or wait",
+                 uc_consumer_name[o->consumer]);
+        return UC_EXIT_USAGE;
+    }
+    plain.consumer = -1;
+    int code = uc_choice_weights(&plain, &w, &all);
+    if (code)
+        return code;
+    if (b->state == UC_NATURAL)
+        b->state = UC_L1;
+    size_t top = largest(s, b->state);
+    int rc = uc_sizes_cut(&all, 0, top, &cut);
+    if (rc == -EINVAL) {
+        uc_error("%s: no size up to %zu, a quarter of the cache", o->sizes_from, top);
+        uc_sizes_free(&all);
+        return UC_EXIT_USAGE;
+    }
+    c.size_hi = rc ? 0 : cut.size[cut.n - 1];
+    c.mix = UC_NAMED;
+    c.order = (enum uc_order)b->order;
+    c.src_state = c.dst_state = (enum uc_state)b->state;
+    c.consumer = o->consumer < 0 ? UC_NONE : (enum uc_consumer)o->consumer;
+    w.sizes = &cut;
+    if (!rc)
+        rc = uc_plan_add(&plan, &c, UC_BANDS);
+    if (!rc)
+        rc = uc_bench_measure(o, s, &w, &plan, u, n, &cells);
+    if (!rc && o->format && !strcmp(o->format, "csv"))
+        uc_cells_write_csv(&cells, s->clock.tsc_hz, stdout);
+    else if (!rc)
+        print_table(b, o, s, &cut, share_above(&all, top), &cells, u, n);
+    if (rc)
+        uc_error(rc == -EINTR ? "interrupted" : "no memory");
+    uc_cells_free(&cells);
+    uc_plan_free(&plan);
+    uc_sizes_free(&cut);
+    uc_sizes_free(&all);
+    return !rc ? UC_EXIT_OK : rc == -EINTR ? uc_session_interrupted_code() : UC_EXIT_MACHINE;
+}

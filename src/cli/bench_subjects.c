@@ -1,0 +1,165 @@
+/* What is timed by `bench`: strategies, other libraries' copies, generated headers. */
+#include "cli/bench.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/msg.h"
+#include "cli/command.h"
+
+/* The usable ones of those named; where none is named and nothing else is given, all usable ones;
+ * else libc alone. */
+static int add_strategies(const struct uc_bench *b, const struct uc_session *s,
+                          struct uc_subject *u, size_t *n)
+{
+    bool libc_alone = !b->names && (b->peers || b->headers);
+    size_t most = b->names ? b->names : ucopy_strategy_count;
+
+    for (size_t i = 0; i < most; i++) {
+        const struct ucopy_strategy *x = b->names ? b->named[i] : &ucopy_strategies[i];
+        char lacking[128];
+        if (x->isa & ~s->isa) {
+            if (b->names) {
+                uc_error("%s is not usable here: %s is missing or disabled", x->name,
+                         ucopy_isa_text(x->isa & ~s->isa, lacking, sizeof(lacking)));
+                return UC_EXIT_MACHINE;
+            }
+            continue;
+        }
+        if (!b->names && (x->role == UCOPY_REFERENCE || x->role == UCOPY_LIMIT))
+            continue;
+        if (libc_alone && !(x->flags & UCOPY_LIBC))
+            continue;
+        u[*n] = b->inlined ? uc_subject_inline(x) : uc_subject_called(x);
+        u[(*n)++].role = UCOPY_BASELINE; /* asked for by name: all are timed to the end */
+    }
+    return 0;
+}
+
+/* LIB.so or LIB.so:SYMBOL; a path with a colon in it needs the symbol too. */
+static int add_peer(struct uc_bench *b, const char *spec, struct uc_subject *u, size_t *n)
+{
+    char path[1024];
+    const char *colon = strrchr(spec, ':'), *symbol = colon ? colon + 1 : "memcpy";
+
+    snprintf(path, sizeof(path), "%.*s", (int)(colon ? colon - spec : (long)strlen(spec)), spec);
+    void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!lib) {
+        uc_error("--peer %s: %s", spec, dlerror());
+        return UC_EXIT_USAGE;
+    }
+    b->library[b->libraries++] = lib;
+    void *found = dlsym(lib, symbol);
+    if (!found) {
+        uc_error("--peer %s: the library has no '%s'", spec, symbol);
+        return UC_EXIT_USAGE;
+    }
+    uc_copy_fn *fn;
+    memcpy(&fn, &found, sizeof(fn));
+    const char *slash = strrchr(path, '/');
+    char name[UC_NAME];
+    snprintf(name, sizeof(name), "%.46s", slash ? slash + 1 : path);
+    u[(*n)++] = uc_subject_function(name, fn);
+    return 0;
+}
+
+/* The function of a generated header, from its include guard: UCOPY_AMD_1A_02_H guards
+ * ucopy_amd_1a_02. */
+static int function_name(const char *text, char *name, size_t cap)
+{
+    const char *guard = strstr(text, "#ifndef UCOPY_");
+    size_t n = 0;
+
+    if (!guard)
+        return -EINVAL;
+    guard += strlen("#ifndef ");
+    while ((isalnum((unsigned char)guard[n]) || guard[n] == '_') && n + 1 < cap) {
+        name[n] = (char)tolower((unsigned char)guard[n]);
+        n++;
+    }
+    name[n] = 0;
+    if (n < 3 || strcmp(name + n - 2, "_h") != 0)
+        return -EINVAL;
+    name[n - 2] = 0;
+    return 0;
+}
+
+/* Called as a baseline build calls it, inlined as one with -march=native does. */
+static int add_header(struct uc_bench *b, const char *path, struct uc_subject *u, size_t *n)
+{
+    char name[96], why[256] = "", *text;
+    int rc = uc_read_file(path, 1 << 20, &text, NULL);
+
+    if (rc) {
+        uc_error("--header %s: %s", path, strerror(-rc));
+        return UC_EXIT_USAGE;
+    }
+    if (function_name(text, name, sizeof(name)))
+        rc = -EINVAL;
+    for (int native = 0; native < 2 && !rc; native++) {
+        struct uc_built *built = &b->built[b->builts];
+        rc = uc_build_header(text, name, "header", native, built, why, sizeof(why));
+        if (rc)
+            break;
+        b->builts++;
+        u[*n] = native ? built->inlined : built->called;
+        snprintf(u[(*n)++].name, UC_NAME, "%.36s %s", name, native ? "inlined" : "called");
+    }
+    free(text);
+    if (rc)
+        uc_error("--header %s: %s", path, why[0] ? why : "this is no generated header");
+    return rc == -ENOENT ? UC_EXIT_MACHINE : rc ? UC_EXIT_USAGE : 0;
+}
+
+int uc_bench_subjects(struct uc_bench *b, const struct uc_session *s, struct uc_subject *u,
+                      size_t *n)
+{
+    int rc = add_strategies(b, s, u, n);
+
+    for (size_t i = 0; i < b->peers && !rc; i++)
+        rc = add_peer(b, b->peer[i], u, n);
+    for (size_t i = 0; i < b->headers && !rc; i++)
+        rc = add_header(b, b->header[i], u, n);
+    return rc;
+}
+
+void uc_bench_release(struct uc_bench *b)
+{
+    for (size_t i = 0; i < b->builts; i++)
+        uc_built_unload(&b->built[i]);
+    for (size_t i = 0; i < b->libraries; i++)
+        dlclose(b->library[i]);
+    b->builts = b->libraries = 0;
+}
+
+int uc_bench_measure(const struct uc_options *o, struct uc_session *s,
+                     const struct uc_weights *weights, const struct uc_plan *plan,
+                     const struct uc_subject *u, size_t n, struct uc_cells *cells)
+{
+    struct uc_sweep *sweep = NULL;
+    struct uc_sweep_options so = {.weights = weights ? weights : &uc_weights_default,
+                                  .caches = &s->caches,
+                                  .clock = &s->clock,
+                                  .seconds = o->budget > 0 ? o->budget
+                                             : o->quick    ? 1
+                                                           : 4,
+                                  .seed = o->seed,
+                                  .what = "timing",
+                                  .done_after = 1};
+    int rc;
+
+    for (int g = 0; g < UC_GROUPS; g++)
+        so.group_share[g] = 1;
+    rc = uc_sweep_new(&sweep, plan, u, n, &so);
+    if (!rc)
+        rc = uc_sweep_run(sweep);
+    if (!rc)
+        rc = uc_sweep_cells(sweep, cells);
+    uc_sweep_free(sweep);
+    uc_progress_end();
+    return rc;
+}
