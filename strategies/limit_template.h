@@ -43,7 +43,7 @@ UCOPY_LEAF void *UCOPY_PASTE(ucopy_, UCOPY_NAME)(void *dst, const void *src, uco
                      "2:\n\t"
                      UCOPY_EACH(UCOPY_END_LINE)
                      UCOPY_CLEAN
-                     : [p] "+r"(p)
+                     : [p] "+&r"(p)
                      : [end] "r"(end)
                      : UCOPY_PASTE(UCOPY_CLOBBER_, UCOPY_UNROLL), "cc", "memory");
     return dst;

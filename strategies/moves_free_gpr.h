@@ -5,11 +5,12 @@
  * mixed sizes mispredict nothing.
  * The scratch area is read at one half and written at the other, or each call would wait for the one before. It is
  * brought to a line by hand: on a stack that happens to lie badly a store across a page end cost 140 cycles, and
- * an aligned array would make the compiler realign the whole frame. */
+ * an aligned array would make the compiler realign the whole frame. It is nobody's data, so it is not cleared either,
+ * where the compiler is told to clear all variables. */
 /* 0 to 16, general registers. */
 UCOPY_LEAF void ucopy_free_0_16(void *d, const void *s, ucopy_size n)
 {
-    char scratch[32 + 31];
+    __attribute__((uninitialized)) char scratch[32 + 31];
     ucopy_size line = ((ucopy_size)scratch + 31) & ~(ucopy_size)31, a, b, h;
     void *p, *q;
 

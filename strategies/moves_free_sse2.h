@@ -2,7 +2,7 @@
 /* 0 to 32. */
 UCOPY_LEAF void ucopy_free_0_32(void *d, const void *s, ucopy_size n)
 {
-    char scratch[64 + 63];
+    __attribute__((uninitialized)) char scratch[64 + 63];
     ucopy_size line = ((ucopy_size)scratch + 63) & ~(ucopy_size)63, a, b, h;
     void *p, *q;
 

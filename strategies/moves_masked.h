@@ -23,7 +23,7 @@ UCOPY_LEAF void ucopy_masked_0_16(void *d, const void *s, ucopy_size n)
                      "kmovd %k[bits], %%k1\n\t"
                      "vmovdqu8 (%[s]), %%xmm16%{%%k1%}%{z%}\n\t"
                      "vmovdqu8 %%xmm16, (%[d])%{%%k1%}"
-                     : [d] "+r"(d), [s] "+r"(s), [bits] "=&r"(bits)
+                     : [d] "+&r"(d), [s] "+&r"(s), [bits] "=&r"(bits)
                      : [n] "r"(n)
                      : "xmm16", "k1", "cc", "memory");
 }
@@ -41,7 +41,7 @@ UCOPY_LEAF void ucopy_masked_0_32(void *d, const void *s, ucopy_size n)
                      "kmovd %k[bits], %%k1\n\t"
                      "vmovdqu8 (%[s]), %%ymm16%{%%k1%}%{z%}\n\t"
                      "vmovdqu8 %%ymm16, (%[d])%{%%k1%}"
-                     : [d] "+r"(d), [s] "+r"(s), [bits] "=&r"(bits)
+                     : [d] "+&r"(d), [s] "+&r"(s), [bits] "=&r"(bits)
                      : [n] "r"(n)
                      : "xmm16", "k1", "cc", "memory");
 }
@@ -59,7 +59,7 @@ UCOPY_LEAF void ucopy_masked_0_64(void *d, const void *s, ucopy_size n)
                      "kmovq %[bits], %%k1\n\t"
                      "vmovdqu8 (%[s]), %%zmm16%{%%k1%}%{z%}\n\t"
                      "vmovdqu8 %%zmm16, (%[d])%{%%k1%}"
-                     : [d] "+r"(d), [s] "+r"(s), [bits] "=&r"(bits)
+                     : [d] "+&r"(d), [s] "+&r"(s), [bits] "=&r"(bits)
                      : [n] "r"(n)
                      : "xmm16", "k1", "cc", "memory");
 }
@@ -86,7 +86,7 @@ UCOPY_LEAF void ucopy_masked_0_128(void *d, const void *s, ucopy_size n)
                      "vmovdqu8 64(%[s]), %%zmm17%{%%k2%}%{z%}\n\t"
                      "vmovdqu8 %%zmm16, (%[d])%{%%k1%}\n\t"
                      "vmovdqu8 %%zmm17, 64(%[d])%{%%k2%}"
-                     : [d] "+r"(d), [s] "+r"(s), [bits] "=&r"(bits), [rest] "=&r"(rest)
+                     : [d] "+&r"(d), [s] "+&r"(s), [bits] "=&r"(bits), [rest] "=&r"(rest)
                      : [n] "r"(n)
                      : "xmm16", "xmm17", "k1", "k2", "cc", "memory");
 }

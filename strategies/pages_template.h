@@ -79,7 +79,7 @@ UCOPY_LEAF void *UCOPY_PASTE(ucopy_, UCOPY_NAME)(void *dst, const void *src, uco
                      UCOPY_EACH(UCOPY_LAST_LOAD)
                      UCOPY_EACH(UCOPY_LAST_STORE)
                      "sfence" UCOPY_CLEAN
-                     : [d] "+r"(d), [s] "+r"(src), [turns] "=&r"(turns)
+                     : [d] "+&r"(d), [s] "+&r"(src), [turns] "=&r"(turns)
                      : [d_end] "r"(d_end), [s_end] "r"(s_end)
                      : UCOPY_CLOBBERS, "cc", "memory");
     return dst;

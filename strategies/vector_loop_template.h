@@ -58,6 +58,8 @@
 #endif
 #define UCOPY_BLOCK UCOPY_TEXT(UCOPY_UNROLL) "*" UCOPY_TEXT(UCOPY_WIDTH)
 
+/* d and s are early clobbers: where n is known to be one block, d_end equals d and s_end equals s, and without the &
+ * a compiler gives both one register, which the head then moves. */
 UCOPY_LEAF void *UCOPY_PASTE(ucopy_, UCOPY_NAME)(void *dst, const void *src, ucopy_size n)
 {
     void *d = dst, *d_end = (char *)dst + n - UCOPY_UNROLL * UCOPY_WIDTH;
@@ -79,7 +81,7 @@ UCOPY_LEAF void *UCOPY_PASTE(ucopy_, UCOPY_NAME)(void *dst, const void *src, uco
                      UCOPY_EACH(UCOPY_LAST_LOAD)
                      UCOPY_EACH(UCOPY_LAST_LINE)
                      UCOPY_FENCE UCOPY_CLEAN
-                     : [d] "+r"(d), [s] "+r"(src)
+                     : [d] "+&r"(d), [s] "+&r"(src)
                      : [d_end] "r"(d_end), [s_end] "r"(s_end)
                      : UCOPY_PASTE(UCOPY_CLOBBER_, UCOPY_UNROLL), "cc", "memory");
     return dst;

@@ -175,8 +175,10 @@ static void sizes_as_text(void **state)
         {64, "64"},
         {1023, "1023"},
         {1024, "1 KiB"},
-        {1536, "1.50 KiB"},
-        {2112, "2.06 KiB"},
+        {1536, "1.5 KiB"},
+        {2112, "2112"},
+        {16383, "16383"},
+        {(3u << 20) / 4, "768 KiB"},
         {48u << 10, "48 KiB"},
         {64u << 20, "64 MiB"},
         {(size_t)5 << 40, "5120 GiB"},
@@ -187,7 +189,7 @@ static void sizes_as_text(void **state)
         assert_string_equal(uc_size_text(row[i].bytes, buf), row[i].text);
 }
 
-/* Where the text shows no point it must be exact, and the largest must fit the buffer. */
+/* The text is exact (where it shows a point, in quarters), and the largest fits the buffer. */
 static void text_without_a_point_is_exact(void **state)
 {
     static const struct {

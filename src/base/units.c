@@ -82,6 +82,11 @@ const char *uc_size_text(size_t bytes, char buf[UC_SIZE_TEXT])
         v /= 1024;
         u++;
     }
-    snprintf(buf, UC_SIZE_TEXT, v == floor(v) ? "%.0f%s" : "%.2f%s", v, unit[u]);
+    if (v == floor(v))
+        snprintf(buf, UC_SIZE_TEXT, "%.0f%s", v, unit[u]);
+    else if (4 * v == floor(4 * v))
+        snprintf(buf, UC_SIZE_TEXT, "%g%s", v, unit[u]);
+    else
+        snprintf(buf, UC_SIZE_TEXT, "%zu", bytes);
     return buf;
 }

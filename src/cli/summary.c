@@ -26,15 +26,17 @@ static void sure_text(const struct uc_segment *s, char *buf, size_t cap)
     char a[UC_SIZE_TEXT], b[UC_SIZE_TEXT];
 
     if (!s->runner_up[0])
-        snprintf(buf, cap, "no other stayed in the race all through it");
+        snprintf(buf, cap, "no other measured all through it");
     else if (s->tie)
         snprintf(buf, cap, "tie: the simpler one");
+    else if (s->margin < 1)
+        snprintf(buf, cap, "chosen by the whole ladder's cost");
     else if (s->max == SIZE_MAX)
         snprintf(buf, cap, "measured to %s", uc_size_text(s->measured_to, a));
     else if (!s->bracketed)
         snprintf(buf, cap, "not bracketed, measured to %s", uc_size_text(s->measured_to, a));
     else if (s->lo)
-        snprintf(buf, cap, "ends between %s and %s", uc_size_text(s->lo, a),
+        snprintf(buf, cap, "crossing from %s to %s", uc_size_text(s->lo, a),
                  uc_size_text(s->hi, b));
     else
         snprintf(buf, cap, "no spread given");
@@ -62,7 +64,7 @@ static void print_entry(const struct uc_tune *t, enum uc_entry entry)
     const struct uc_ladder *l = &t->profile.entry[entry].ladder;
     size_t lo = 0;
 
-    printf("\n%-22s %-25s %-9s %-32s %s\n",
+    printf("\n%-24s %-25s %-7s %-31s %s\n",
            entry == UC_COPY ? "copy (dst used soon)" : "nocache (dst not used)", "strategy",
            "x libc", "runner-up", "how sure");
     for (size_t i = 0; i < l->n; i++) {
@@ -75,7 +77,7 @@ static void print_entry(const struct uc_tune *t, enum uc_entry entry)
             snprintf(runner, sizeof(runner), "%s %+.0f %%", s->runner_up, 100 * (s->margin - 1));
         if (!isnan(g))
             snprintf(gain, sizeof(gain), "%.2f", g);
-        printf("%-22s %-25s %-9s %-32s %s\n", range, s->strategy, gain, runner, sure);
+        printf("%-24s %-25s %-7s %-31s %s\n", range, s->strategy, gain, runner, sure);
         lo = s->max == SIZE_MAX ? lo : s->max + 1;
     }
 }
@@ -175,7 +177,8 @@ void uc_tune_summary(const struct uc_tune *t)
     const struct uc_profile_entry *copy = &t->profile.entry[UC_COPY];
     if (copy->inline_baseline.strategy[0])
         printf("inlined to %zu: %s\n", copy->inline_baseline.max, copy->inline_baseline.strategy);
-    if (copy->inline_wide.strategy[0])
+    if (copy->inline_wide.strategy[0] &&
+        strcmp(copy->inline_wide.strategy, copy->inline_baseline.strategy) != 0)
         printf("inlined to %zu where the compiler may use AVX-512: %s\n", copy->inline_wide.max,
                copy->inline_wide.strategy);
     printf(

@@ -65,8 +65,11 @@ int uc_tune_build(const struct uc_tune *t, const char *name, enum uc_entry entry
         strcat(prefix, "_nocache");
     if (!rc)
         rc = uc_build_header(text, prefix, name, native, b, why, sizeof(why));
-    if (rc && rc != -ENOENT)
-        uc_warn("%s cannot be tried whole: %s", name, why[0] ? why : strerror(-rc));
+    static bool said; /* the same compiler fails the same way on each */
+    if (rc && rc != -ENOENT && !said)
+        uc_warn("%s cannot be tried whole, nor perhaps others: %s", name,
+                why[0] ? why : strerror(-rc));
+    said |= rc && rc != -ENOENT;
     free(text);
     return rc;
 }
@@ -146,21 +149,15 @@ static struct whole score(const struct uc_tune *t, const struct uc_cells *cells,
     return (struct whole){weight > 0 ? sum / weight : INFINITY, worst};
 }
 
-/* Of those within 2 % of the best, the one that loses least where it loses most; the first of
- * equals. */
-#define WHOLE_TIE 1.02
+/* The least cost; within half a per cent the first. */
+#define WHOLE_TIE 1.005
 
 static size_t best_whole(const struct whole *w, size_t n)
 {
     size_t best = 0;
-    double least = INFINITY;
 
-    for (size_t i = 0; i < n; i++)
-        least = fmin(least, w[i].cost);
-    while (w[best].cost > WHOLE_TIE * least)
-        best++;
-    for (size_t i = best + 1; i < n; i++)
-        if (w[i].cost <= WHOLE_TIE * least && w[i].worst < 0.98 * w[best].worst)
+    for (size_t i = 1; i < n; i++)
+        if (w[best].cost > WHOLE_TIE * w[i].cost)
             best = i;
     return best;
 }
@@ -241,12 +238,22 @@ static size_t best_dispatches(const struct uc_tune *t, struct dispatch_cost *d)
     return n;
 }
 
-/* The ladder with another dispatch in front; false where that leaves a gap or changes nothing. */
+static bool is_barred(const struct uc_fit_result *r, const char *strategy)
+{
+    for (size_t i = 0; i < r->barred_n; i++)
+        if (!strcmp(r->barred[i].strategy, strategy))
+            return true;
+    return false;
+}
+
+/* The ladder with another dispatch in front; false where that is barred, where that leaves a gap or
+ * changes nothing. */
 static bool with_dispatch(const struct uc_tune *t, const struct uc_ladder *l,
                           const struct uc_fit_strategy *f, struct uc_ladder *out)
 {
     *out = *l;
-    if (l->n < 2 || !strcmp(l->segment[0].strategy, f->name))
+    if (is_barred(&t->fit[UC_COPY], f->name) || l->n < 2 ||
+        !strcmp(l->segment[0].strategy, f->name))
         return false;
     for (size_t k = 0; k < t->strategies; k++)
         if (!strcmp(t->known[k].name, l->segment[1].strategy) && t->known[k].min > f->max + 1)
@@ -411,7 +418,7 @@ static int choose_inline(struct uc_tune *t, bool wide, double done)
         n++;
     }
     if (n > 1)
-        rc = time_tries(t, u, n, 0.03 * t->budget, done, w, &best);
+        rc = time_tries(t, u, n, 0.04 * t->budget, done, w, &best);
     *part = parts[best];
     for (size_t i = 0; i < n; i++)
         uc_built_unload(&b[i]);

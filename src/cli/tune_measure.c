@@ -206,7 +206,7 @@ int uc_tune_measure(struct uc_tune *t)
     struct uc_subject *subject = malloc(UC_MAX_SUBJECTS * sizeof(*subject));
     struct uc_sweep_options so =
         uc_tune_sweep_options(t, "measuring", 0.58 * t->budget, 0.05, 0.66);
-    static const double share[UC_GROUPS] = {[UC_SMALL] = .24, [UC_BANDS] = .18, [UC_MIDDLE] = .03,
+    static const double share[UC_GROUPS] = {[UC_SMALL] = .24, [UC_BANDS] = .18,  [UC_MIDDLE] = .03,
                                             [UC_LARGE] = .22, [UC_EVICTS] = .31, [UC_PROBES] = .02};
     int rc = subject ? 0 : UC_EXIT_MACHINE;
 

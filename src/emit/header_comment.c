@@ -98,9 +98,13 @@ static void put_runner_up(const struct uc_segment *s, FILE *out)
     }
     fputs(s->tie ? "tie with " : "next ", out);
     put_safe(s->runner_up, out);
-    if (!s->tie && loss > 0)
+    if (s->tie)
+        return;
+    if (loss > 0)
         fprintf(out, ", %d %% slower", loss);
-    else if (!s->tie)
+    else if (loss < 0) /* the ladder costs least as a whole; this one is barred, or serves a part */
+        fprintf(out, ", %d %% faster where both were measured", -loss);
+    else
         fputs(", under 5 % slower", out);
 }
 
@@ -210,6 +214,22 @@ static void put_gain(const struct uc_profile *p, FILE *out)
     put_ratios(called, inlined, "mixed, to 4 KiB:  ", "band", out);
 }
 
+/* What was given away: against the best strategy of each size, on readings that the choice did not
+ * see. */
+static void put_regret(const json_t *regret, const char *entry, FILE *out)
+{
+    const json_t *mean = json_object_get(regret, "mean"), *worst = json_object_get(regret, "worst");
+    json_int_t size = json_integer_value(json_object_get(regret, "worst_size"));
+    char text[UC_SIZE_TEXT];
+
+    if (json_is_number(mean) && json_is_number(worst))
+        fprintf(out,
+                " * Against the best strategy of each size %s costs %d %% more, %d %% at worst (at "
+                "%s).\n",
+                entry, per_cent(1 + json_number_value(mean)),
+                per_cent(1 + json_number_value(worst)), uc_size_text((size_t)size, text));
+}
+
 void uc_header_comment(const struct uc_profile *p, FILE *out)
 {
     put_title(p, out);
@@ -218,5 +238,7 @@ void uc_header_comment(const struct uc_profile *p, FILE *out)
     put_ladder(&p->entry[UC_COPY], "copy: dst is used soon", out);
     put_ladder(&p->entry[UC_NOCACHE], "nocache: dst is not used soon", out);
     put_evidence(p, out);
+    put_regret(json_object_get(p->validation, "regret"), "copy", out);
+    put_regret(json_object_get(p->validation, "regret_nocache"), "nocache", out);
     put_gain(p, out);
 }

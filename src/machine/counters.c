@@ -341,18 +341,29 @@ static void prepare(struct perf_event_attr *attr)
     attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 }
 
+/* Is one of the alternatives "a|b|c" this event? Each by itself: on a PMU that the library knows
+ * the first of them is its own, and a generic spelling of the same count is another encoding. */
+static bool is_one_of(const char *alternatives, const struct perf_event_attr *attr)
+{
+    char list[512], *rest = list, *one;
+
+    snprintf(list, sizeof(list), "%s", alternatives);
+    while ((one = strsep(&rest, "|"))) {
+        uint32_t type;
+        uint64_t config;
+        if (!uc_counters_encode(one, &type, &config) && type == attr->type &&
+            config == attr->config)
+            return true;
+    }
+    return false;
+}
+
 /* By encoding, so that a user's own spelling of the same event is known too. */
 static enum role role_of(const struct perf_event_attr *attr)
 {
-    static const char *const name[] = {CYCLES, INSTRUCTIONS};
-    for (int i = 0; i < 2; i++) {
-        uint32_t type;
-        uint64_t config;
-        if (uc_counters_encode(name[i], &type, &config) == 0 && type == attr->type &&
-            config == attr->config)
-            return i == 0 ? IS_CYCLES : IS_INSTRUCTIONS;
-    }
-    return OTHER;
+    if (is_one_of(CYCLES, attr))
+        return IS_CYCLES;
+    return is_one_of(INSTRUCTIONS, attr) ? IS_INSTRUCTIONS : OTHER;
 }
 
 static int say_unknown(const char *event, char *why, size_t cap)

@@ -23,7 +23,7 @@ static double run(const unsigned char *bit)
                      "inc %[p]\n\t"
                      "cmp %[end], %[p]\n\t"
                      "jb 1b"
-                     : [p] "+r"(p), [count] "+r"(count)
+                     : [p] "+&r"(p), [count] "+&r"(count)
                      : [end] "r"(end)
                      : "cc", "memory");
     return (double)(uc_ticks() - t);

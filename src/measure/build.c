@@ -55,13 +55,17 @@ struct scratch {
     char dir[256], source[280], object[280], log[280];
 };
 
+/* In $TMPDIR, else in /tmp. */
 static int scratch_make(struct scratch *s)
 {
     const char *tmp = getenv("TMPDIR");
 
     snprintf(s->dir, sizeof(s->dir), "%s/ucopy-tune.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!mkdtemp(s->dir))
-        return -errno;
+    if (!mkdtemp(s->dir)) {
+        strcpy(s->dir, "/tmp/ucopy-tune.XXXXXX");
+        if (!mkdtemp(s->dir))
+            return -errno;
+    }
     snprintf(s->source, sizeof(s->source), "%s/copy.c", s->dir);
     snprintf(s->object, sizeof(s->object), "%s/copy.so", s->dir);
     snprintf(s->log, sizeof(s->log), "%s/log", s->dir);
@@ -76,15 +80,20 @@ static void scratch_remove(const struct scratch *s)
     rmdir(s->dir);
 }
 
-static void first_line(const char *path, char *buf, size_t cap)
+/* The first line of a file that holds words; where none does, its first line. */
+static void line_with(const char *path, const char *words, char *buf, size_t cap)
 {
     char *text;
 
     buf[0] = 0;
     if (uc_read_file(path, 1 << 20, &text, NULL))
         return;
-    text[strcspn(text, "\n")] = 0;
-    snprintf(buf, cap, "%s", text);
+    char *at = strstr(text, words);
+    while (at && at > text && at[-1] != '\n')
+        at--;
+    if (!at)
+        at = text;
+    snprintf(buf, cap, "%.*s", (int)strcspn(at, "\n"), at);
     free(text);
 }
 
@@ -101,7 +110,7 @@ const char *uc_build_compiler_version(char *buf, size_t cap)
     argv[n++] = "--version";
     argv[n] = NULL;
     if (n > 1 && run(argv, s.log) == 0)
-        first_line(s.log, buf, cap);
+        line_with(s.log, "", buf, cap);
     scratch_remove(&s);
     return buf;
 }
@@ -128,7 +137,7 @@ static int compile(const struct scratch *s, bool native, char *why, size_t why_c
     }
     if (rc) {
         char line[160];
-        first_line(s->log, line, sizeof(line));
+        line_with(s->log, "error", line, sizeof(line));
         snprintf(why, why_cap, "%s fails: %s", argv[0], line);
         return -EINVAL;
     }

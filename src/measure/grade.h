@@ -18,7 +18,7 @@ struct uc_noise {
 
 struct uc_grade {
     char letter; /* A, B or C */
-    char reason[UC_GRADE_REASONS][96];
+    char reason[UC_GRADE_REASONS][128];
     size_t reasons; /* why not better; 0 for A */
 };
 

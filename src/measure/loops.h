@@ -73,7 +73,7 @@ UC_LOOPS_INLINE void uc_loop_scan(const char *p, __SIZE_TYPE__ n)
                      "add $64, %[p]\n\t"
                      "cmp %[end], %[p]\n\t"
                      "jbe 1b"
-                     : [p] "+r"(p)
+                     : [p] "+&r"(p)
                      : [end] "r"(end)
                      : "xmm0", "cc", "memory");
 }
