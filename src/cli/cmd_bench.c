@@ -204,8 +204,8 @@ static void put_cost(const struct uc_cell *c)
         printf("  %12s", "-");
 }
 
-static void print_row(const struct uc_bench *b, const struct uc_cells *cells,
-                      const struct uc_subject *u, size_t n, size_t size)
+static void print_row(const struct uc_cells *cells, const struct uc_subject *u, size_t n,
+                      size_t size)
 {
     const struct uc_cell *x = cell_of(cells, &u[0], size),
                          *y = n == 2 ? cell_of(cells, &u[1], size) : NULL;
@@ -219,7 +219,6 @@ static void print_row(const struct uc_bench *b, const struct uc_cells *cells,
                apart ? "" : "  no difference");
     }
     putchar('\n');
-    (void)b;
 }
 
 /* A strategy a column where they are few, else a line each by size. */
@@ -246,7 +245,7 @@ static void print_text(const struct uc_bench *b, const struct uc_session *s,
         printf("  %12s  %11s", "difference", "per cent");
     putchar('\n');
     for (size_t i = 0; i < b->sizes; i++)
-        print_row(b, cells, u, n, b->size[i]);
+        print_row(cells, u, n, b->size[i]);
 }
 
 /* The counter pass, apart from timing: each event for one batch a strategy and size. */

@@ -76,15 +76,9 @@ static int set_weights(struct uc_tune *t)
     return rc;
 }
 
-static int set_paths(struct uc_tune *t)
+static void set_paths(struct uc_tune *t)
 {
     char stem[UC_STEM];
-    int rc = uc_dir_writable(t->o->output_dir);
-
-    if (rc) {
-        uc_error("cannot write into %s: %s", t->o->output_dir, strerror(-rc));
-        return UC_EXIT_MACHINE;
-    }
     t->profile.environment = t->o->environment;
     t->profile.has_cpu = true;
     t->profile.cpu = t->session.cpu;
@@ -96,7 +90,6 @@ static int set_paths(struct uc_tune *t)
     snprintf(t->journal_path, sizeof(t->journal_path), "%s/.%s.journal", t->o->output_dir, stem);
     if (!t->o->resume)
         unlink(t->journal_path); /* readings of a run that is not gone on with */
-    return 0;
 }
 
 static int run(struct uc_tune *t)
@@ -154,9 +147,8 @@ static int tune(int argc, char **argv)
     rc = set_weights(t);
     if (!rc)
         rc = uc_session_open(&t->session, &o, 256u << 20);
-    if (!rc)
-        rc = set_paths(t);
     if (!rc) {
+        set_paths(t);
         t->top = choose_top(t);
         rc = run(t);
     }

@@ -25,6 +25,9 @@ static uint64_t signature(const struct uc_sweep *s)
     uint64_t h = mix(0xCBF29CE484222325u, UC_VERSION, sizeof(UC_VERSION));
 
     h = mix(h, &s->o.seed, sizeof(s->o.seed));
+    h = mix(h, &s->o.caches->l1d.bytes,
+            sizeof(s->o.caches->l1d.bytes)); /* windows are made to fit them */
+    h = mix(h, &s->o.caches->l2.bytes, sizeof(s->o.caches->l2.bytes));
     h = mix(h, s->o.weights->name, strlen(s->o.weights->name));
     for (size_t i = 0; i < s->n; i++) {
         const struct uc_cell *c = s->series[i].place;
