@@ -154,6 +154,21 @@ static void tune_writes_header_and_profile(void **state)
     assert_holds("said", "\nWrote ./");
 }
 
+/* The profile of a longer run is not replaced by a quick one, but by --renew. */
+static void a_quick_run_replaces_no_longer_one(void **state)
+{
+    assert_int_equal(
+        sh(TUNE
+           "--environment kernel && sed -i 's/\"quick\": true/\"quick\": false/; s/^\\( *\"strategy\": \\)\"short_[a-z0-9_]*\"/\\1\"unrolled\"/' *.json && "
+           "mkdir before && cp *.h *.json before && " TUNE "--environment kernel && cp out said"),
+        0);
+    assert_holds("said", "which a quick one does not replace");
+    assert_int_equal(sh("for f in *.h *.json; do cmp -s $f before/$f || exit 1; done"), 0);
+    assert_int_equal(sh(TUNE "--environment kernel --renew && cp out said"), 0);
+    assert_holds("said", "\nWrote ./");
+    assert_int_equal(sh("cmp -s *.json before/*.json"), 1);
+}
+
 static void kernel_without_a_compiler(void **state)
 {
     assert_int_equal(sh("CC=/nowhere/cc " TUNE "--environment kernel"), 0);
@@ -297,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(tune_writes_header_and_profile, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_quick_run_replaces_no_longer_one, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(kernel_without_a_compiler, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(interruption_loses_nothing, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(refusals_are_one_line, make_dir, remove_dir),

@@ -189,7 +189,12 @@ void uc_tune_summary(const struct uc_tune *t)
         print_gains(t);
     print_notes(t);
     print_prior(t);
-    if (t->kept)
+    if (t->kept_from_quick)
+        printf(
+            "\n%s is of a longer run, which a quick one does not replace; the files are left as they are (--renew "
+            "replaces them).\n",
+            t->header_path);
+    else if (t->kept)
         printf("\nThe decision in %s stands; the files are left as they are.\n", t->header_path);
     else
         printf("\nWrote %s and %s\n", t->header_path, t->json_path);

@@ -48,6 +48,7 @@ struct uc_tune {
     double prior_loss[UC_ENTRY_COUNT],
         new_loss[UC_ENTRY_COUNT]; /* where it does not, both on the new readings */
     bool kept;                    /* all of it stands: the files are left alone */
+    bool kept_from_quick; /* it does not, but a quick run does not replace a longer one's profile */
     char header_path[4096], json_path[4096], journal_path[4096];
 };
 

@@ -100,6 +100,13 @@ static bool stands(struct uc_tune *t, enum uc_entry e)
     return a.mean <= b.mean + t->weights.margin;
 }
 
+/* Would a quick run replace the profile of a longer one? */
+static bool in_the_way(const struct uc_tune *t)
+{
+    return t->o->quick && t->has_prior && !t->o->prior && !t->o->renew &&
+           json_is_false(json_object_get(t->prior.method, "quick"));
+}
+
 int uc_tune_apply_prior(struct uc_tune *t)
 {
     bool all = true;
@@ -113,5 +120,7 @@ int uc_tune_apply_prior(struct uc_tune *t)
             json_incref(t->profile.entry[e].load);
     }
     t->kept = t->has_prior && !t->o->renew && all;
+    if (!t->kept && in_the_way(t))
+        t->kept = t->kept_from_quick = true;
     return 0;
 }
