@@ -54,7 +54,7 @@ static const struct row rows[] = {
     ROW(UC_OPT_CHOICE, "environment", KEY_ENVIRONMENT, "WORD",
         "user (default), or kernel: general registers and string instructions only"),
     ROW(UC_OPT_CHOICE | UC_OPT_MIX, "consumer", KEY_CONSUMER, "WORD",
-        "what happens after the copy (none, read, wait, scan, evict); default: by the weights"),
+        "what happens after the copy: none, read, wait or scan (bench also evict); default: by the weights"),
     ROW(UC_OPT_CHOICE | UC_OPT_MIX, "sizes-from", KEY_SIZES_FROM, "FILE",
         "weigh sizes by this distribution: size:probability,..., or size[,count] a line"),
     ROW(UC_OPT_CHOICE, "max-segments", KEY_MAX_SEGMENTS, "N",
