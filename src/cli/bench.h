@@ -46,6 +46,10 @@ int uc_bench_measure(const struct uc_options *o, struct uc_session *s,
                      const struct uc_weights *weights, const struct uc_plan *plan,
                      const struct uc_subject *u, size_t n, struct uc_cells *cells);
 
+/* A subject's cell at a size (0 for a replayed mix), or NULL. */
+const struct uc_cell *uc_bench_cell(const struct uc_cells *cells, const struct uc_subject *u,
+                                    size_t size);
+
 /* --sizes-from: replays the distribution and prints its table. 0 or the exit code. */
 int uc_bench_mix(struct uc_bench *b, const struct uc_options *o, struct uc_session *s,
                  const struct uc_subject *u, size_t n);

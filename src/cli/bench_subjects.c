@@ -163,3 +163,13 @@ int uc_bench_measure(const struct uc_options *o, struct uc_session *s,
     uc_progress_end();
     return rc;
 }
+
+const struct uc_cell *uc_bench_cell(const struct uc_cells *cells, const struct uc_subject *u,
+                                    size_t size)
+{
+    for (size_t i = 0; i < cells->n; i++)
+        if (cells->v[i].size == size && cells->v[i].form == u->form &&
+            !strcmp(cells->v[i].strategy, u->name))
+            return &cells->v[i];
+    return NULL;
+}

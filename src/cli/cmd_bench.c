@@ -186,16 +186,6 @@ static int make_plan(const struct uc_bench *b, const struct uc_options *o, struc
     return 0;
 }
 
-static const struct uc_cell *cell_of(const struct uc_cells *cells, const struct uc_subject *u,
-                                     size_t size)
-{
-    for (size_t i = 0; i < cells->n; i++)
-        if (cells->v[i].size == size && cells->v[i].form == u->form &&
-            !strcmp(cells->v[i].strategy, u->name))
-            return &cells->v[i];
-    return NULL;
-}
-
 static void put_cost(const struct uc_cell *c)
 {
     if (c)
@@ -207,12 +197,12 @@ static void put_cost(const struct uc_cell *c)
 static void print_row(const struct uc_cells *cells, const struct uc_subject *u, size_t n,
                       size_t size)
 {
-    const struct uc_cell *x = cell_of(cells, &u[0], size),
-                         *y = n == 2 ? cell_of(cells, &u[1], size) : NULL;
+    const struct uc_cell *x = uc_bench_cell(cells, &u[0], size),
+                         *y = n == 2 ? uc_bench_cell(cells, &u[1], size) : NULL;
 
     printf("%10zu", size);
     for (size_t i = 0; i < n; i++)
-        put_cost(cell_of(cells, &u[i], size));
+        put_cost(uc_bench_cell(cells, &u[i], size));
     if (n == 2 && x && y) {
         bool apart = x->hi < y->lo || y->hi < x->lo;
         printf("  %12.2f  %9.1f %%%s", y->cost - x->cost, 100 * (y->cost / x->cost - 1),
@@ -231,7 +221,7 @@ static void print_text(const struct uc_bench *b, const struct uc_session *s,
         printf("%10s  %-28s %10s %10s %10s\n", "size", "strategy", "ns", "lo", "hi");
         for (size_t i = 0; i < b->sizes; i++)
             for (size_t k = 0; k < n; k++) {
-                const struct uc_cell *c = cell_of(cells, &u[k], b->size[i]);
+                const struct uc_cell *c = uc_bench_cell(cells, &u[k], b->size[i]);
                 if (c)
                     printf("%10zu  %-28s %10.2f %10.2f %10.2f\n", c->size, c->strategy, c->cost,
                            c->lo, c->hi);

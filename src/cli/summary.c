@@ -128,11 +128,7 @@ static void print_gains(const struct uc_tune *t)
 /* Is the strategy the chosen one at that size? */
 static bool chosen_at(const struct uc_ladder *l, const char *strategy, size_t size)
 {
-    size_t i = 0;
-
-    while (i + 1 < l->n && size > l->segment[i].max)
-        i++;
-    return l->n && !strcmp(l->segment[i].strategy, strategy);
+    return !strcmp(uc_ladder_segment(l, size)->strategy, strategy);
 }
 
 /* What kept a fast strategy out, and sizes at which a chosen one falls out of line; the profile has

@@ -19,8 +19,8 @@ struct uc_tune {
     struct uc_weights weights;
     struct uc_sizes named; /* --sizes-from */
     char weights_name[48];
-    double budget;         /* seconds in all */
-    size_t top;            /* largest size */
+    double budget; /* seconds in all */
+    size_t top;    /* largest size */
 
     const struct ucopy_strategy *strategy[UC_MAX_SUBJECTS]; /* usable here and right */
     size_t strategies;
@@ -63,6 +63,14 @@ struct uc_gain {
 /* Sizes lo to hi (of a band: its upper end), one form, consumer and mix, in l1 or natural state. */
 struct uc_gain uc_tune_gain(const struct uc_cells *proof, enum uc_entry entry, enum uc_form form,
                             enum uc_consumer consumer, enum uc_mix mix, size_t lo, size_t hi);
+
+/* A strategy of this run, by its index, and what it costs. */
+struct uc_ranked {
+    size_t who;
+    double cost;
+};
+/* Sorts, least cost first. */
+void uc_tune_rank(struct uc_ranked *v, size_t n);
 
 /* All return 0 or the exit code, having said why. */
 int uc_tune_read_prior(struct uc_tune *t);

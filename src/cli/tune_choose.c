@@ -187,15 +187,15 @@ static int time_tries(struct uc_tune *t, const struct uc_subject *u, size_t n, d
     return rc;
 }
 
-struct dispatch_cost {
-    const struct uc_fit_strategy *f;
-    double cost;
-};
-
-static int by_dispatch_cost(const void *a, const void *b)
+static int by_cost(const void *a, const void *b)
 {
-    const struct dispatch_cost *x = a, *y = b;
+    const struct uc_ranked *x = a, *y = b;
     return (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+void uc_tune_rank(struct uc_ranked *v, size_t n)
+{
+    qsort(v, n, sizeof(*v), by_cost);
 }
 
 /* Weighted cost of a dispatch over the sizes from 0 to 256 (or as far as it serves), by the
@@ -224,7 +224,7 @@ static bool same_family(const char *a, const char *b)
 }
 
 /* The best dispatches that reach 64 at least, best first. */
-static size_t best_dispatches(const struct uc_tune *t, struct dispatch_cost *d)
+static size_t best_dispatches(const struct uc_tune *t, struct uc_ranked *d)
 {
     struct uc_fit_options fo = uc_tune_fit_options(t, UC_COPY);
     struct uc_fit_model *m = uc_fit_model_new(&t->cells, &fo);
@@ -232,9 +232,9 @@ static size_t best_dispatches(const struct uc_tune *t, struct dispatch_cost *d)
 
     for (size_t k = 0; k < t->strategies && m; k++)
         if (t->known[k].dispatch && t->known[k].max >= 64)
-            d[n++] = (struct dispatch_cost){&t->known[k], dispatch_cost(t, m, &t->known[k])};
+            d[n++] = (struct uc_ranked){k, dispatch_cost(t, m, &t->known[k])};
     uc_fit_model_free(m);
-    qsort(d, n, sizeof(*d), by_dispatch_cost);
+    uc_tune_rank(d, n);
     return n;
 }
 
@@ -277,7 +277,7 @@ static size_t fitted_tries(const struct uc_tune *t)
 static size_t ladder_tries(const struct uc_tune *t, struct uc_ladder *out)
 {
     const struct uc_fit_result *r = &t->fit[UC_COPY];
-    struct dispatch_cost d[UC_MAX_SUBJECTS];
+    struct uc_ranked d[UC_MAX_SUBJECTS];
     size_t n = 0, dispatches = best_dispatches(t, d);
 
     for (size_t i = 0; i < fitted_tries(t); i++)
@@ -285,9 +285,9 @@ static size_t ladder_tries(const struct uc_tune *t, struct uc_ladder *out)
     for (size_t i = 0; i < dispatches && n < (t->o->quick ? 5 : MAX_TRIES); i++) {
         bool known = false;
         for (size_t k = 0; k < n; k++)
-            known |= same_family(d[i].f->name, out[k].segment[0].strategy);
+            known |= same_family(t->known[d[i].who].name, out[k].segment[0].strategy);
         if (!known)
-            n += with_dispatch(t, &r->ladder[0], d[i].f, &out[n]);
+            n += with_dispatch(t, &r->ladder[0], &t->known[d[i].who], &out[n]);
     }
     return n;
 }
@@ -325,17 +325,6 @@ static int choose_ladder(struct uc_tune *t)
     return rc;
 }
 
-struct inline_try {
-    const struct ucopy_strategy *s;
-    double cost;
-};
-
-static int by_cost(const void *a, const void *b)
-{
-    const struct inline_try *x = a, *y = b;
-    return (x->cost > y->cost) - (x->cost < y->cost);
-}
-
 /* Mean relative cost of a dispatch inlined, from the sweep's inline cells: bands to 64 and fixed
  * sizes to 64. */
 static double inline_cost(const struct uc_tune *t, const char *name)
@@ -344,20 +333,16 @@ static double inline_cost(const struct uc_tune *t, const char *name)
 
     for (size_t i = 0; i < t->cells.n; i++) {
         const struct uc_cell *c = &t->cells.v[i];
-        double least = INFINITY;
         bool band = c->mix == UC_BAND && c->size_hi == 64;
         if (c->form != UC_INLINE || strcmp(c->strategy, name) != 0 || c->page_distance >= 0 ||
             c->dst_end.kind != UC_END_DRAWN || c->src_state != UC_L1 ||
             !(band || (c->mix == UC_FIXED && c->size <= 64)))
             continue;
-        for (size_t k = 0; k < t->cells.n; k++)
-            if (t->cells.v[k].form == UC_INLINE && uc_cells_same_place(&t->cells.v[k], c))
-                least = fmin(least, t->cells.v[k].cost);
         double w =
             t->weights.consumer_small[c->consumer] *
             (band ? t->weights.mix[UC_BAND]
                   : t->weights.mix[UC_FIXED] * uc_size_weight(&t->weights, c->size, c->size));
-        sum += w * c->cost / least;
+        sum += w * c->cost / least_cost(&t->cells, c);
         weight += w;
     }
     return weight > 0 ? sum / weight : INFINITY;
@@ -365,7 +350,7 @@ static double inline_cost(const struct uc_tune *t, const char *name)
 
 /* The dispatches that may be inlined: baseline code has general registers and SSE2 alone. Best
  * first. */
-static size_t inline_tries(const struct uc_tune *t, bool wide, struct inline_try *out)
+static size_t inline_tries(const struct uc_tune *t, bool wide, struct uc_ranked *out)
 {
     size_t n = 0;
 
@@ -374,15 +359,14 @@ static size_t inline_tries(const struct uc_tune *t, bool wide, struct inline_try
         bool vector = s->isa & ~(uint32_t)UCOPY_ISA_SSE2;
         if (!(s->flags & UCOPY_DISPATCH) || s->max < 64 || (!wide && vector))
             continue; /* those that end below 64 have no cells to compare on */
-        out[n].s = s;
-        out[n++].cost = inline_cost(t, s->name);
+        out[n++] = (struct uc_ranked){i, inline_cost(t, s->name)};
     }
-    qsort(out, n, sizeof(*out), by_cost);
+    uc_tune_rank(out, n);
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) { /* the best of each family */
         bool known = false;
         for (size_t k = 0; k < kept; k++)
-            known |= same_family(out[i].s->name, out[k].s->name);
+            known |= same_family(t->strategy[out[i].who]->name, t->strategy[out[k].who]->name);
         if (!known)
             out[kept++] = out[i];
     }
@@ -394,7 +378,7 @@ static int choose_inline(struct uc_tune *t, bool wide, double done)
 {
     struct uc_profile_entry *entry = &t->profile.entry[UC_COPY];
     struct uc_inline_part *part = wide ? &entry->inline_wide : &entry->inline_baseline;
-    struct inline_try try[UC_MAX_SUBJECTS];
+    struct uc_ranked try[UC_MAX_SUBJECTS];
     size_t tries = inline_tries(t, wide, try), n = 0, best = 0,
            most = t->o->quick ? 3
                   : wide      ? 8
@@ -408,8 +392,9 @@ static int choose_inline(struct uc_tune *t, bool wide, double done)
     for (size_t i = 0; i < tries + 1 && n < most; i++) {
         memset(part, 0, sizeof(*part));
         if (i) { /* the first has no inlined part */
-            snprintf(part->strategy, sizeof(part->strategy), "%s", try[i - 1].s->name);
-            part->max = try[i - 1].s->max;
+            snprintf(part->strategy, sizeof(part->strategy), "%s",
+                     t->strategy[try[i - 1].who]->name);
+            part->max = t->strategy[try[i - 1].who]->max;
         }
         parts[n] = *part;
         if (uc_tune_build(t, i ? part->strategy : "called", UC_COPY, wide, &b[n]))

@@ -112,6 +112,19 @@ static int sweep_failed(const struct uc_tune *t, int rc)
     return uc_session_interrupted_code();
 }
 
+static void tell_rounds(const struct uc_sweep *s, const char *what, struct uc_sweep_facts *facts)
+{
+    struct uc_sweep_facts f;
+
+    uc_sweep_facts(s, &f);
+    for (int g = 0; g < UC_GROUPS; g++)
+        if (f.rounds[g])
+            uc_detail("%s, %s: %u rounds in %.2f s", what, uc_group_name[g], f.rounds[g],
+                      f.seconds[g]);
+    if (facts)
+        *facts = f;
+}
+
 int uc_tune_sweep(struct uc_tune *t, const struct uc_plan *plan, const struct uc_subject *subjects,
                   size_t n, struct uc_sweep_options *so, struct uc_cells *cells,
                   struct uc_sweep_facts *facts)
@@ -127,15 +140,8 @@ int uc_tune_sweep(struct uc_tune *t, const struct uc_plan *plan, const struct uc
         uc_journal_save(s, so->journal);
     if (!rc)
         rc = uc_sweep_cells(s, cells);
-    if (!rc && facts)
-        uc_sweep_facts(s, facts);
-    for (int g = 0; g < UC_GROUPS && s && !rc; g++) {
-        struct uc_sweep_facts f;
-        uc_sweep_facts(s, &f);
-        if (f.rounds[g])
-            uc_detail("%s, %s: %u rounds in %.2f s", so->what, uc_group_name[g], f.rounds[g],
-                      f.seconds[g]);
-    }
+    if (!rc)
+        tell_rounds(s, so->what, facts);
     uc_sweep_free(s);
     return rc ? sweep_failed(t, rc) : 0;
 }

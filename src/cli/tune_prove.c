@@ -9,46 +9,25 @@
 #include "base/msg.h"
 #include "cli/command.h"
 
-/* The segment that serves n. */
-static const struct uc_segment *segment_of(const struct uc_ladder *l, size_t n)
-{
-    size_t i = 0;
-
-    while (i + 1 < l->n && n > l->segment[i].max)
-        i++;
-    return &l->segment[i];
-}
-
-struct contender {
-    size_t who;
-    double cost;
-};
-
-static int by_cost(const void *a, const void *b)
-{
-    const struct contender *x = a, *y = b;
-    return (x->cost > y->cost) - (x->cost < y->cost);
-}
-
 /* The best two at each size by the readings that chose, and all that the ladder names. */
 static int mark_contenders(const struct uc_tune *t, enum uc_entry entry, bool *wanted)
 {
     struct uc_fit_options fo = uc_tune_fit_options(t, entry);
     const struct uc_ladder *ladder = &t->profile.entry[entry].ladder;
     struct uc_fit_model *m = uc_fit_model_new(&t->cells, &fo);
-    struct contender c[UC_MAX_SUBJECTS];
+    struct uc_ranked c[UC_MAX_SUBJECTS];
 
     if (!m)
         return UC_EXIT_MACHINE;
     for (size_t i = 0; i < t->plan.sizes; i++) {
-        size_t n = 0, size = t->plan.size[i], dispatch_max = segment_of(ladder, size)->max;
+        size_t n = 0, size = t->plan.size[i], dispatch_max = uc_ladder_segment(ladder, size)->max;
         for (size_t k = 0; k < t->strategies; k++) {
             double cost =
                 uc_fit_model_cost(m, t->strategy[k]->name, size, dispatch_max, NULL, NULL);
             if (t->strategy[k]->role == UCOPY_CANDIDATE && !isnan(cost))
-                c[n++] = (struct contender){k, cost};
+                c[n++] = (struct uc_ranked){k, cost};
         }
-        qsort(c, n, sizeof(*c), by_cost);
+        uc_tune_rank(c, n);
         for (size_t r = 0; r < n && r < 2; r++)
             wanted[c[r].who] = true;
     }

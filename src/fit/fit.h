@@ -112,6 +112,9 @@ double uc_fit_model_raw(const struct uc_fit_model *m, const char *strategy, size
 size_t uc_fit_model_sizes(const struct uc_fit_model *m, const size_t **sizes);
 void uc_fit_model_free(struct uc_fit_model *m);
 
+/* The segment that serves a size; of a ladder without segments, an empty one. */
+const struct uc_segment *uc_ladder_segment(const struct uc_ladder *l, size_t size);
+
 struct uc_regret {
     double mean;  /* weighted */
     double worst; /* largest at one size */

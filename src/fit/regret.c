@@ -49,18 +49,25 @@ static void add_size(const struct uc_fit_model *m, size_t s, size_t n, size_t ba
     }
 }
 
+const struct uc_segment *uc_ladder_segment(const struct uc_ladder *l, size_t size)
+{
+    size_t i = 0;
+
+    while (i + 1 < l->n && size > l->segment[i].max)
+        i++;
+    return &l->segment[i];
+}
+
 static void add_all(const struct uc_fit_model *m, const struct uc_ladder *ladder, double bound,
                     struct uc_regret *out)
 {
     double weight = 0;
-    size_t seg = 0;
 
     for (size_t n = 0; n < m->sizes; n++) {
-        while (seg + 1 < ladder->n && m->size[n] > ladder->segment[seg].max)
-            seg++;
-        size_t s = uc_model_find(m, ladder->segment[seg].strategy);
+        const struct uc_segment *seg = uc_ladder_segment(ladder, m->size[n]);
+        size_t s = uc_model_find(m, seg->strategy);
         if (s < m->strategies)
-            add_size(m, s, n, uc_model_band(m, ladder->segment[seg].max), bound, &weight, out);
+            add_size(m, s, n, uc_model_band(m, seg->max), bound, &weight, out);
     }
     if (weight > 0)
         out->mean /= weight;

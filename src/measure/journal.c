@@ -60,7 +60,7 @@ struct head {
     uint64_t rng;
     unsigned rounds[UC_GROUPS];
     double spent[UC_GROUPS];
-    uint64_t readings, dropped, raced_out;
+    uint64_t readings, dropped;
 };
 
 static size_t values_bytes(const struct uc_sweep *s, const struct uc_series *e)
@@ -84,8 +84,7 @@ int uc_journal_save(const struct uc_sweep *s, const char *path)
                      .signature = signature(s),
                      .rng = s->rng.state,
                      .readings = s->readings,
-                     .dropped = s->dropped,
-                     .raced_out = s->raced_out};
+                     .dropped = s->dropped};
     char *text = malloc(bytes), *p = text;
 
     if (!text)
@@ -146,7 +145,6 @@ int uc_journal_load(struct uc_sweep *s, const char *path)
         s->rng.state = h.rng;
         s->readings = h.readings;
         s->dropped = h.dropped;
-        s->raced_out = h.raced_out;
     }
     free(text);
     return rc;

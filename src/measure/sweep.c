@@ -130,6 +130,12 @@ static void progress(const struct uc_sweep *s, enum uc_group g)
                 fmax(s->o.seconds - t, 0) + s->o.seconds_after);
 }
 
+/* The groups whose readings take milliseconds and go through memory. */
+static bool through_memory(enum uc_group g)
+{
+    return g == UC_LARGE || g == UC_EVICTS;
+}
+
 /* One place in one round: the same drawn calls for all, each twice, in two orders; the lesser
  * counts. */
 static int measure_series(struct uc_sweep *s, struct uc_series *e, struct uc_batch *b,
@@ -153,7 +159,7 @@ static int measure_series(struct uc_sweep *s, struct uc_series *e, struct uc_bat
             if (!isnan(t) && (isnan(*v) || t < *v))
                 *v = (float)t;
         }
-        if (e->group == UC_EVICTS || e->group == UC_LARGE)
+        if (through_memory(e->group))
             break; /* milliseconds each: later rounds are their repeats */
     }
     return 0;
@@ -171,20 +177,14 @@ static int values_of(const struct uc_series *e, size_t subject, unsigned rounds,
     return n;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Where every line goes through memory, neighbours add to a reading and nothing takes away from it:
  * of such rounds the lower third counts. Elsewhere all do. Returns how many of v (sorted) are left.
  */
 static size_t counting(enum uc_group g, double *v, size_t n)
 {
-    if (g != UC_LARGE && g != UC_EVICTS)
+    if (!through_memory(g))
         return n;
-    qsort(v, n, sizeof(*v), by_value);
+    uc_sort(v, n);
     return (n + 2) / 3;
 }
 
@@ -201,7 +201,7 @@ static double middle(const struct uc_series *e, size_t subject, unsigned rounds)
 static void race(struct uc_sweep *s, enum uc_group g)
 {
     unsigned rounds = s->rounds[g];
-    bool dear = g == UC_LARGE || g == UC_EVICTS;
+    bool dear = through_memory(g);
     double limit = rounds < 2   ? (dear ? 1.6 : 2.5)
                    : rounds < 4 ? (dear ? 1.4 : 1.6)
                    : rounds < 8 ? 1.35
@@ -217,10 +217,8 @@ static void race(struct uc_sweep *s, enum uc_group g)
                 best = fmin(best, middle(e, k, rounds));
         for (size_t k = 0; k < s->subjects; k++)
             if (!e->out[k] && s->subject[k].role == UCOPY_CANDIDATE &&
-                middle(e, k, rounds) > limit * best) {
+                middle(e, k, rounds) > limit * best)
                 e->out[k] = true;
-                s->raced_out++;
-            }
     }
 }
 
@@ -454,9 +452,5 @@ void uc_sweep_facts(const struct uc_sweep *s, struct uc_sweep_facts *f)
     memcpy(f->rounds, s->rounds, sizeof(f->rounds));
     f->readings = s->readings;
     f->dropped = s->dropped;
-    f->raced_out = s->raced_out;
-    for (size_t i = 0; i < s->n; i++)
-        for (size_t k = 0; k < s->subjects; k++)
-            f->pairs += serves(&s->subject[k], s->series[i].place);
     memcpy(f->seconds, s->spent, sizeof(f->seconds));
 }

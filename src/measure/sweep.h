@@ -47,7 +47,6 @@ int uc_sweep_cells(const struct uc_sweep *s, struct uc_cells *out);
 struct uc_sweep_facts {
     unsigned rounds[UC_GROUPS];
     unsigned long readings, dropped; /* batches timed; dropped by rule */
-    size_t pairs, raced_out;         /* place x subject; out before the end */
     double seconds[UC_GROUPS];
 };
 void uc_sweep_facts(const struct uc_sweep *s, struct uc_sweep_facts *f);

@@ -27,7 +27,6 @@ struct uc_sweep {
     double spent[UC_GROUPS];
     double started;
     unsigned long readings, dropped;
-    size_t raced_out;
     struct uc_rng rng;
 };
 
