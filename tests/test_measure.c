@@ -415,6 +415,10 @@ static void a_journal_is_taken_up_whole(void **state)
     assert_int_equal(uc_journal_save(first, path), 0);
     assert_int_equal(uc_sweep_new(&second, &p, u, 2, &o), 0);
     assert_int_equal(uc_journal_load(second, path), 0);
+    struct uc_caches of;
+    assert_int_equal(uc_journal_caches(path, &of), 0);
+    assert_memory_equal(&of, &caches, sizeof(of));
+    assert_int_equal(uc_journal_caches("/nowhere/journal", &of), -ENOENT);
     same_cells(first, second);
     calls = 0;
     assert_int_equal(uc_sweep_run(second), 0);

@@ -11,6 +11,7 @@
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/tune.h"
+#include "measure/journal.h"
 
 #define DEFAULT_BUDGET 75.0
 #define QUICK_BUDGET 10.0
@@ -83,7 +84,6 @@ static void set_paths(struct uc_tune *t)
     t->profile.has_cpu = true;
     t->profile.cpu = t->session.cpu;
     t->profile.has_caches = true;
-    t->profile.caches = t->session.caches;
     uc_profile_stem(&t->profile, stem, sizeof(stem));
     snprintf(t->header_path, sizeof(t->header_path), "%s/%s.h", t->o->output_dir, stem);
     snprintf(t->json_path, sizeof(t->json_path), "%s/%s.json", t->o->output_dir, stem);
@@ -149,6 +149,9 @@ static int tune(int argc, char **argv)
         rc = uc_session_open(&t->session, &o, 256u << 20);
     if (!rc) {
         set_paths(t);
+        if (o.resume)
+            uc_journal_caches(t->journal_path, &t->session.caches);
+        t->profile.caches = t->session.caches;
         t->top = choose_top(t);
         rc = run(t);
     }

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "measure/sweep_state.h"
 
-#define MAGIC "ucopy-tune journal 1\n"
+#define MAGIC "ucopy-tune journal 2\n"
 
 /* FNV-1a (Fowler, Noll and Vo) over all that the readings depend on: program, seed, places,
  * subjects. */
@@ -61,6 +61,7 @@ struct head {
     unsigned rounds[UC_GROUPS];
     double spent[UC_GROUPS];
     uint64_t readings, dropped;
+    struct uc_caches caches; /* the plan was made for them */
 };
 
 static size_t values_bytes(const struct uc_sweep *s, const struct uc_series *e)
@@ -84,7 +85,8 @@ int uc_journal_save(const struct uc_sweep *s, const char *path)
                      .signature = signature(s),
                      .rng = s->rng.state,
                      .readings = s->readings,
-                     .dropped = s->dropped};
+                     .dropped = s->dropped,
+                     .caches = *s->o.caches};
     char *text = malloc(bytes), *p = text;
 
     if (!text)
@@ -113,6 +115,23 @@ static int check(const struct uc_sweep *s, const struct head *h, size_t bytes)
     for (int g = 0; g < UC_GROUPS; g++)
         if (h->rounds[g] > uc_sweep_most((enum uc_group)g) || !(h->spent[g] >= 0))
             return -EINVAL;
+    return 0;
+}
+
+int uc_journal_caches(const char *path, struct uc_caches *c)
+{
+    struct head h = {0};
+    char *text;
+    size_t bytes;
+    int rc = uc_read_file(path, (size_t)1 << 30, &text, &bytes);
+
+    if (rc)
+        return rc;
+    memcpy(&h, text, bytes < sizeof(h) ? bytes : sizeof(h));
+    free(text);
+    if (bytes < sizeof(h) || memcmp(h.magic, MAGIC, sizeof(MAGIC)) != 0)
+        return -EINVAL;
+    *c = h.caches;
     return 0;
 }
 
