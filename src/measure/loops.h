@@ -44,7 +44,9 @@ UC_LOOPS_INLINE void uc_loop_look(const struct uc_call *c, const char *base)
                      : "rax", "memory");
 }
 
-/* The loads of `wait`: 0, but known only when they have arrived. */
+/* The loads of `wait`: 0, but known only when they have arrived. Their address waits for the copy
+ * before, as dst itself does: a reader knows where to look no sooner than the copy knew where to
+ * write. */
 UC_LOOPS_INLINE __SIZE_TYPE__ uc_loop_await(const struct uc_call *c, const char *base)
 {
     __SIZE_TYPE__ w;
@@ -98,10 +100,10 @@ UC_LOOPS_INLINE void uc_loop_scan(const char *p, __SIZE_TYPE__ n)
         }                                                                                 \
         return uc_loop_ticks() - t;                                                       \
     }
-#define UC_DEFINE_LOOPS(name, attribute, COPY)                                  \
-    UC_LOOP_(name, none, attribute, COPY, , (void)0)                            \
-    UC_LOOP_(name, read, attribute, COPY, , uc_loop_look(c, base))              \
-    UC_LOOP_(name, wait, attribute, COPY, +zero, zero = uc_loop_await(c, base)) \
-    UC_LOOP_(name, scan, attribute, COPY, , uc_loop_scan(c->dst, c->size))      \
-    __attribute__((unused)) static const struct uc_loops name##_loops = {       \
+#define UC_DEFINE_LOOPS(name, attribute, COPY)                                         \
+    UC_LOOP_(name, none, attribute, COPY, , (void)0)                                   \
+    UC_LOOP_(name, read, attribute, COPY, , uc_loop_look(c, base))                     \
+    UC_LOOP_(name, wait, attribute, COPY, +zero, zero = uc_loop_await(c, base + zero)) \
+    UC_LOOP_(name, scan, attribute, COPY, , uc_loop_scan(c->dst, c->size))             \
+    __attribute__((unused)) static const struct uc_loops name##_loops = {              \
         name##_none, name##_read, name##_wait, name##_scan};
