@@ -565,8 +565,8 @@ UCOPY_INTEL_06_CF_LEAF void *ucopy_intel_06_cf_rep_movsb(void *dst, const void *
  * level cache where one stream leaves memory idle; loses below, and where dst is read soon. */
 UCOPY_INTEL_06_CF_LEAF void *ucopy_intel_06_cf_sse2_pages_stream(void *dst, const void *src, ucopy_intel_06_cf_size n)
 {
-    void *d = dst, *d_end = (char *)dst + n - (4 *16);
-    const void *s_end = (const char *)src + n - (4 *16);
+    void *d = dst, *d_end = (char *)dst + n - (4 * 16);
+    const void *s_end = (const char *)src + n - (4 * 16);
     ucopy_intel_06_cf_size turns;
     __asm__ volatile("movups 0*16(%[s]), %%xmm0\n\t"
                      "movups 1*16(%[s]), %%xmm1\n\t"
@@ -921,8 +921,8 @@ UCOPY_INTEL_06_CF_LEAF void *ucopy_intel_06_cf_avx2_loop_x8(void *dst, const voi
  * sse2_pages_stream. */
 UCOPY_INTEL_06_CF_LEAF void *ucopy_intel_06_cf_avx512_pages_stream(void *dst, const void *src, ucopy_intel_06_cf_size n)
 {
-    void *d = dst, *d_end = (char *)dst + n - (2 *64);
-    const void *s_end = (const char *)src + n - (2 *64);
+    void *d = dst, *d_end = (char *)dst + n - (2 * 64);
+    const void *s_end = (const char *)src + n - (2 * 64);
     ucopy_intel_06_cf_size turns;
     __asm__ volatile("vmovdqu64 0*64(%[s]), %%zmm16\n\t"
                      "vmovdqu64 1*64(%[s]), %%zmm17\n\t"

@@ -66,7 +66,10 @@ def spaced(toks):
     text = re.sub(r" ([,;)\]])", r"\1", text)
     text = re.sub(r"([(\[]) ", r"\1", text)
     text = re.sub(r"([\w\"]) \(", r"\1(", text)
-    text = re.sub(r"\* (?=\w+( =|[,()]))", "*", text)
+    text = re.sub(r"\* (?=[A-Za-z_]\w*( =|[,();]))", "*", text)
+    text = re.sub(r"(\w) \[(?=\d)", r"\1[", text)
+    text = re.sub(r"\) (?=~? ?\(ucopy_size\)|scratch\b)", ")", text)
+    text = re.sub(r"~ \(", "~(", text)
     return re.sub(r"\*\) (\w)", r"*)\1", text)
 
 

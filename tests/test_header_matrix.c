@@ -20,7 +20,7 @@ static char folder[] = "/tmp/test_headers.XXXXXX";
 
 /* ---- made-up profiles that hold all candidates between them ---- */
 
-#define MAX_PROFILES 48
+#define MAX_PROFILES 80
 static struct uc_profile *profiles[MAX_PROFILES];
 static char prefixes[MAX_PROFILES][UC_PREFIX];
 static size_t user_profiles, all_profiles;
