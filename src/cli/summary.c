@@ -123,6 +123,46 @@ static void print_gains(const struct uc_tune *t)
                                     (enum uc_entry)e);
 }
 
+/* "avx2_loop_x4 to 8 MiB, avx2_stream_x4 above" */
+static void print_ladder(const json_t *segments)
+{
+    for (size_t i = 0; i < json_array_size(segments); i++) {
+        const json_t *s = json_array_get(segments, i), *max = json_object_get(s, "max");
+        char end[UC_SIZE_TEXT];
+        printf("%s%s", i ? ", " : "", json_string_value(json_object_get(s, "strategy")));
+        if (json_is_integer(max))
+            printf(" to %s", uc_size_text((size_t)json_integer_value(max), end));
+        else
+            fputs(i ? " above" : " for all sizes", stdout);
+    }
+}
+
+/* Where the choice would be another one if dst were always used in one way. */
+static void print_consumers(const struct uc_tune *t)
+{
+    const json_t *of = t->profile.entry[UC_COPY].consumers;
+    const char *name, *sep = "";
+    json_t *other;
+
+    if (!of)
+        return;
+    puts("\nFor one consumer alone (--consumer makes a variant tuned for it), copy would be");
+    json_object_foreach((json_t *)of, name, other) if (!json_is_null(other))
+    {
+        printf("  %-5s %.0f %% cheaper by ", name,
+               100 * (1 - 1 / json_number_value(json_object_get(other, "gain"))));
+        print_ladder(json_object_get(other, "segments"));
+        putchar('\n');
+    }
+    fputs("  ", stdout);
+    json_object_foreach((json_t *)of, name, other) if (json_is_null(other))
+    {
+        printf("%s%s", sep, name);
+        sep = ", ";
+    }
+    puts(*sep ? ": the same, or no more than the margin cheaper" : "every one: another");
+}
+
 #define MOST_NOTES 6
 
 /* Is the strategy the chosen one at that size? */
@@ -160,6 +200,12 @@ static void print_prior(const struct uc_tune *t)
                    uc_entry_name[e], 100 * t->prior_loss[e], 100 * t->new_loss[e]);
 }
 
+static const char *wide_isa(const char *strategy)
+{
+    uint32_t isa = ucopy_find(strategy)->isa;
+    return isa & UCOPY_ISA_AVX512BW ? "AVX-512" : "AVX2";
+}
+
 void uc_tune_summary(const struct uc_tune *t)
 {
     printf("%s: %s, CPU %d\n", t->session.cpu.key, t->session.cpu.name, t->session.pu);
@@ -175,14 +221,15 @@ void uc_tune_summary(const struct uc_tune *t)
         printf("inlined to %zu: %s\n", copy->inline_baseline.max, copy->inline_baseline.strategy);
     if (copy->inline_wide.strategy[0] &&
         strcmp(copy->inline_wide.strategy, copy->inline_baseline.strategy) != 0)
-        printf("inlined to %zu where the compiler may use AVX-512: %s\n", copy->inline_wide.max,
-               copy->inline_wide.strategy);
+        printf("inlined to %zu where the compiler may use %s: %s\n", copy->inline_wide.max,
+               wide_isa(copy->inline_wide.strategy), copy->inline_wide.strategy);
     printf(
         "\nRegret on fresh readings (weighted cost over that of the best strategy at each size)\n");
     for (int e = 0; e < UC_ENTRY_COUNT; e++)
         print_regret(t, (enum uc_entry)e);
     if (t->has_compiler)
         print_gains(t);
+    print_consumers(t);
     print_notes(t);
     print_prior(t);
     if (t->kept_from_quick)

@@ -13,6 +13,16 @@
 
 #define UC_MAX_SUBJECTS 200
 
+/* What a whole copy costs to UC_SMALL_MAX, in l1: relative to the least of those timed beside it,
+ * by the run's weights. */
+struct uc_whole {
+    double cost;                     /* the weighted mean */
+    double worst;                    /* the largest in one cell */
+    double under[UC_CONSUMER_COUNT]; /* the mean under one consumer alone; NaN: not timed */
+    double libc;                     /* libc's time over this one's in the worst of the mixes */
+};
+#define UC_MAX_WHOLE 10 /* tries that are timed beside each other */
+
 struct uc_tune {
     const struct uc_options *o;
     struct uc_session session;
@@ -35,6 +45,9 @@ struct uc_tune {
     double branch_ns;
 
     struct uc_fit_result fit[UC_ENTRY_COUNT];
+    struct uc_whole whole[UC_MAX_WHOLE]; /* ladders timed whole, by their dispatch */
+    const struct uc_fit_strategy *whole_of[UC_MAX_WHOLE];
+    size_t wholes, whole_chosen;
     struct uc_profile profile;
     bool has_compiler;
     char compiler[128]; /* its version line */
@@ -72,6 +85,16 @@ struct uc_ranked {
 /* Sorts, least cost first. */
 void uc_tune_rank(struct uc_ranked *v, size_t n);
 
+/* Times the tries beside each other and libc. 0 or the exit code, having said why. */
+int uc_tune_time_whole(struct uc_tune *t, const struct uc_subject *tries, size_t n, double seconds,
+                       double done, struct uc_whole *w);
+/* What cells of whole copies, libc's among them, say of one of these. */
+struct uc_whole uc_tune_score_whole(const struct uc_weights *weights, const struct uc_cells *cells,
+                                    const struct uc_subject *u);
+/* The index of the one to take: the least cost, to which what it loses to libc in the worst mix is
+ * added; within half a per cent the first. */
+size_t uc_tune_best_whole(const struct uc_whole *w, size_t n);
+
 /* All return 0 or the exit code, having said why. */
 int uc_tune_read_prior(struct uc_tune *t);
 int uc_tune_check(struct uc_tune *t);
@@ -82,6 +105,16 @@ int uc_tune_compose(struct uc_tune *t);
 int uc_tune_prove(struct uc_tune *t);
 int uc_tune_write(struct uc_tune *t);
 void uc_tune_summary(const struct uc_tune *t);
+
+/* A number of n significant digits for the profile; null where it is not finite. */
+json_t *uc_tune_real(double v, int n);
+/* What each consumer alone would have chosen, into the profile. 0 or the exit code. */
+int uc_tune_consumers(struct uc_tune *t);
+
+/* The ladder with another dispatch in front; false where that is barred, where that leaves a gap or
+ * changes nothing. */
+bool uc_tune_with_dispatch(const struct uc_tune *t, const struct uc_ladder *l,
+                           const struct uc_fit_strategy *f, struct uc_ladder *out);
 
 /* Emits the profile as it stands and compiles it with this box's compiler; warns where it cannot. 0
  * or a negative errno. */

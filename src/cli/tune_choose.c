@@ -11,8 +11,6 @@
 #include "cli/command.h"
 #include "emit/emit.h"
 
-#define MAX_TRIES 8
-
 struct uc_fit_options uc_tune_fit_options(const struct uc_tune *t, enum uc_entry entry)
 {
     struct uc_fit_options fo = {.weights = &t->weights,
@@ -74,119 +72,6 @@ int uc_tune_build(const struct uc_tune *t, const char *name, enum uc_entry entry
     return rc;
 }
 
-/* The fixed sizes at which whole ladders are timed: each stands for those from its predecessor on.
- */
-static const size_t whole_size[] = {0,  1,  3,   6,   8,   12,  16,  24,   32,   40,
-                                    64, 96, 128, 200, 256, 400, 512, 1024, 2048, 4096};
-enum { WHOLE_SIZES = sizeof(whole_size) / sizeof(whole_size[0]) };
-
-/* The whole fleet mix, and the fixed sizes, under each consumer with weight. */
-static int compose_plan(const struct uc_tune *t, struct uc_plan *p)
-{
-    int rc = 0;
-
-    memset(p, 0, sizeof(*p));
-    for (int k = 0; k < UC_CONSUMER_COUNT; k++) {
-        struct uc_cell c = uc_cell_default("", 0);
-        if (t->weights.consumer_small[k] <= 0)
-            continue;
-        c.src_state = c.dst_state = UC_L1;
-        c.consumer = (enum uc_consumer)k;
-        for (size_t i = 0; i < WHOLE_SIZES && !rc; i++) {
-            c.size = whole_size[i];
-            rc = uc_plan_add(p, &c, UC_SMALL);
-        }
-        c.size = 0;
-        c.size_hi = UC_SMALL_MAX;
-        c.mix = UC_BAND;
-        if (!rc)
-            rc = uc_plan_add(p, &c, UC_BANDS);
-    }
-    return rc;
-}
-
-/* Weight of the sizes that a fixed size stands for, among all to UC_SMALL_MAX. */
-static double whole_weight(const struct uc_weights *w, size_t size)
-{
-    size_t lo = 0;
-
-    for (size_t i = 0; i < WHOLE_SIZES && whole_size[i] < size; i++)
-        lo = whole_size[i] + 1;
-    return uc_size_weight(w, lo, size) / uc_size_weight(w, 0, UC_SMALL_MAX);
-}
-
-struct whole {
-    double cost;  /* weighted, relative to the least in each cell */
-    double worst; /* the largest relative cost in one cell */
-};
-
-static double least_cost(const struct uc_cells *cells, const struct uc_cell *c)
-{
-    double least = INFINITY;
-
-    for (size_t k = 0; k < cells->n; k++)
-        if (uc_cells_same_place(&cells->v[k], c))
-            least = fmin(least, cells->v[k].cost);
-    return least;
-}
-
-static struct whole score(const struct uc_tune *t, const struct uc_cells *cells,
-                          const struct uc_subject *u)
-{
-    double sum = 0, weight = 0, worst = 0;
-
-    for (size_t i = 0; i < cells->n; i++) {
-        const struct uc_cell *c = &cells->v[i];
-        if (strcmp(c->strategy, u->name) != 0 || c->form != u->form)
-            continue;
-        double ratio = c->cost / least_cost(cells, c);
-        double w = t->weights.consumer_small[c->consumer] * t->weights.mix[c->mix] *
-                   (c->mix == UC_FIXED ? whole_weight(&t->weights, c->size) : 1);
-        sum += w * ratio;
-        weight += w;
-        worst = fmax(worst, ratio);
-    }
-    return (struct whole){weight > 0 ? sum / weight : INFINITY, worst};
-}
-
-/* The least cost; within half a per cent the first. */
-#define WHOLE_TIE 1.005
-
-static size_t best_whole(const struct whole *w, size_t n)
-{
-    size_t best = 0;
-
-    for (size_t i = 1; i < n; i++)
-        if (w[best].cost > WHOLE_TIE * w[i].cost)
-            best = i;
-    return best;
-}
-
-/* Times the tries side by side; *best is the index of the one to take. */
-static int time_tries(struct uc_tune *t, const struct uc_subject *u, size_t n, double seconds,
-                      double done, struct whole *w, size_t *best)
-{
-    struct uc_plan plan;
-    struct uc_cells cells = {0};
-    struct uc_sweep_options so =
-        uc_tune_sweep_options(t, "whole ladders", seconds, done, done + 0.04);
-    int rc = compose_plan(t, &plan) ? UC_EXIT_MACHINE : 0;
-
-    so.race = false;
-    so.group_share[UC_SMALL] = 0.4;
-    so.group_share[UC_BANDS] = 0.6;
-    if (!rc)
-        rc = uc_tune_sweep(t, &plan, u, n, &so, &cells, NULL);
-    for (size_t i = 0; i < n && !rc; i++) {
-        w[i] = score(t, &cells, &u[i]);
-        uc_detail("whole: %s costs %.4f, %.2f at worst", u[i].name, w[i].cost, w[i].worst);
-    }
-    *best = rc ? 0 : best_whole(w, n);
-    uc_plan_free(&plan);
-    uc_cells_free(&cells);
-    return rc;
-}
-
 static int by_cost(const void *a, const void *b)
 {
     const struct uc_ranked *x = a, *y = b;
@@ -216,11 +101,12 @@ static double dispatch_cost(const struct uc_tune *t, const struct uc_fit_model *
     return weight > 0 ? sum / weight : INFINITY;
 }
 
-/* short_fold_sse2_64 and short_fold_avx2_256 are of one family: the word behind "short_". */
+/* short_fold_sse2_64 and short_fold_gpr_64 are of one family: the word behind "short_", and the
+ * size they end at. */
 static bool same_family(const char *a, const char *b)
 {
     size_t n = strcspn(a + strlen("short_"), "_") + strlen("short_") + 1;
-    return !strncmp(a, b, n);
+    return !strncmp(a, b, n) && !strcmp(strrchr(a, '_'), strrchr(b, '_'));
 }
 
 /* The best dispatches that reach 64 at least, best first. */
@@ -246,10 +132,8 @@ static bool is_barred(const struct uc_fit_result *r, const char *strategy)
     return false;
 }
 
-/* The ladder with another dispatch in front; false where that is barred, where that leaves a gap or
- * changes nothing. */
-static bool with_dispatch(const struct uc_tune *t, const struct uc_ladder *l,
-                          const struct uc_fit_strategy *f, struct uc_ladder *out)
+bool uc_tune_with_dispatch(const struct uc_tune *t, const struct uc_ladder *l,
+                           const struct uc_fit_strategy *f, struct uc_ladder *out)
 {
     *out = *l;
     if (is_barred(&t->fit[UC_COPY], f->name) || l->n < 2 ||
@@ -282,25 +166,57 @@ static size_t ladder_tries(const struct uc_tune *t, struct uc_ladder *out)
 
     for (size_t i = 0; i < fitted_tries(t); i++)
         out[n++] = r->ladder[i];
-    for (size_t i = 0; i < dispatches && n < (t->o->quick ? 5 : MAX_TRIES); i++) {
+    for (size_t i = 0; i < dispatches && n < (t->o->quick ? 5 : UC_MAX_WHOLE); i++) {
         bool known = false;
         for (size_t k = 0; k < n; k++)
             known |= same_family(t->known[d[i].who].name, out[k].segment[0].strategy);
         if (!known)
-            n += with_dispatch(t, &r->ladder[0], &t->known[d[i].who], &out[n]);
+            n += uc_tune_with_dispatch(t, &r->ladder[0], &t->known[d[i].who], &out[n]);
     }
     return n;
+}
+
+static const struct uc_fit_strategy *known_as(const struct uc_tune *t, const char *name)
+{
+    for (size_t k = 0; k < t->strategies; k++)
+        if (!strcmp(t->known[k].name, name))
+            return &t->known[k];
+    return NULL;
+}
+
+/* A copy that was timed whole, for the profile. */
+static json_t *evidence(const char *strategy, size_t max, const struct uc_whole *w)
+{
+    json_t *o =
+        json_pack("{s:s, s:o, s:o, s:o}", "strategy", strategy, "max",
+                  max == SIZE_MAX ? json_null() : json_integer((json_int_t)max), "cost",
+                  uc_tune_real(w->cost, 4), "libc_over_it_in_mixes", uc_tune_real(w->libc, 3));
+
+    for (int k = 0; k < UC_CONSUMER_COUNT && o; k++)
+        if (!isnan(w->under[k]))
+            json_object_set_new(o, uc_consumer_name[k], uc_tune_real(w->under[k], 4));
+    return o;
+}
+
+/* Keeps the rows under their form; the profile's reader wants an object. */
+static void keep_evidence(struct uc_tune *t, const char *form, json_t *rows)
+{
+    struct uc_profile_entry *entry = &t->profile.entry[UC_COPY];
+
+    if (!entry->whole)
+        entry->whole = json_object();
+    json_object_set_new(entry->whole, form, rows);
 }
 
 /* Called, side by side; where another dispatch wins whole, its margin is that of the whole. */
 static int choose_ladder(struct uc_tune *t)
 {
     struct uc_profile_entry *entry = &t->profile.entry[UC_COPY];
-    struct uc_ladder try[MAX_TRIES];
-    struct uc_built b[MAX_TRIES] = {0};
-    struct uc_subject u[MAX_TRIES];
-    size_t n = 0, best = 0, which[MAX_TRIES], tries = ladder_tries(t, try);
-    struct whole w[MAX_TRIES];
+    struct uc_ladder try[UC_MAX_WHOLE];
+    struct uc_built b[UC_MAX_WHOLE] = {0};
+    struct uc_subject u[UC_MAX_WHOLE];
+    size_t n = 0, best = 0, which[UC_MAX_WHOLE], tries = ladder_tries(t, try);
+    struct uc_whole w[UC_MAX_WHOLE];
     int rc = 0;
 
     for (size_t i = 0; i < tries; i++) {
@@ -313,7 +229,18 @@ static int choose_ladder(struct uc_tune *t)
         which[n++] = i;
     }
     if (n > 1)
-        rc = time_tries(t, u, n, 0.05 * t->budget, 0.66, w, &best);
+        rc = uc_tune_time_whole(t, u, n, 0.05 * t->budget, 0.66, w);
+    best = n > 1 && !rc ? uc_tune_best_whole(w, n) : 0;
+    json_t *rows = json_array();
+    for (size_t i = 0; i < n && n > 1 && !rc; i++) {
+        const struct uc_segment *s = &try[which[i]].segment[0];
+        json_array_append_new(rows, evidence(s->strategy, s->max, &w[i]));
+        t->whole[i] = w[i];
+        t->whole_of[i] = known_as(t, s->strategy);
+        t->wholes = i + 1;
+    }
+    t->whole_chosen = best;
+    keep_evidence(t, "called", rows);
     entry->ladder = try[n ? which[best] : 0];
     if (n > 1 && which[best] >= fitted_tries(t)) {
         struct uc_segment *s = &entry->ladder.segment[0];
@@ -325,41 +252,57 @@ static int choose_ladder(struct uc_tune *t)
     return rc;
 }
 
-/* Mean relative cost of a dispatch inlined, from the sweep's inline cells: bands to 64 and fixed
- * sizes to 64. */
-static double inline_cost(const struct uc_tune *t, const char *name)
+static double least_inline(const struct uc_cells *cells, const struct uc_cell *c)
+{
+    double least = INFINITY;
+
+    for (size_t k = 0; k < cells->n; k++)
+        if (uc_cells_same_place(&cells->v[k], c))
+            least = fmin(least, cells->v[k].cost);
+    return least;
+}
+
+/* Mean relative cost of a dispatch inlined, from the sweep's inline cells: the band to top and the
+ * fixed sizes to top. */
+static double inline_cost(const struct uc_tune *t, const char *name, size_t top)
 {
     double sum = 0, weight = 0;
 
     for (size_t i = 0; i < t->cells.n; i++) {
         const struct uc_cell *c = &t->cells.v[i];
-        bool band = c->mix == UC_BAND && c->size_hi == 64;
+        bool band = c->mix == UC_BAND && c->size_hi == top;
         if (c->form != UC_INLINE || strcmp(c->strategy, name) != 0 || c->page_distance >= 0 ||
             c->dst_end.kind != UC_END_DRAWN || c->src_state != UC_L1 ||
-            !(band || (c->mix == UC_FIXED && c->size <= 64)))
+            !(band || (c->mix == UC_FIXED && c->size <= top)))
             continue;
         double w =
             t->weights.consumer_small[c->consumer] *
             (band ? t->weights.mix[UC_BAND]
                   : t->weights.mix[UC_FIXED] * uc_size_weight(&t->weights, c->size, c->size));
-        sum += w * c->cost / least_cost(&t->cells, c);
+        sum += w * c->cost / least_inline(&t->cells, c);
         weight += w;
     }
     return weight > 0 ? sum / weight : INFINITY;
 }
 
-/* The dispatches that may be inlined: baseline code has general registers and SSE2 alone. Best
- * first. */
+/* Does a strategy need instruction sets that not every x86-64 has? */
+static bool needs_more(const char *strategy)
+{
+    return ucopy_find(strategy)->isa & ~(uint32_t)UCOPY_ISA_SSE2;
+}
+
+/* The dispatches that may be inlined, best first: the baseline code's have general registers and
+ * SSE2 alone, the wide code's are those that need more. */
 static size_t inline_tries(const struct uc_tune *t, bool wide, struct uc_ranked *out)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < t->strategies; i++) {
         const struct ucopy_strategy *s = t->strategy[i];
-        bool vector = s->isa & ~(uint32_t)UCOPY_ISA_SSE2;
-        if (!(s->flags & UCOPY_DISPATCH) || s->max < 64 || (!wide && vector))
+        bool vector = needs_more(s->name);
+        if (!(s->flags & UCOPY_DISPATCH) || s->max < 64 || wide != vector)
             continue; /* those that end below 64 have no cells to compare on */
-        out[n++] = (struct uc_ranked){i, inline_cost(t, s->name)};
+        out[n++] = (struct uc_ranked){i, inline_cost(t, s->name, s->max < 256 ? s->max : 256)};
     }
     uc_tune_rank(out, n);
     size_t kept = 0;
@@ -373,40 +316,80 @@ static size_t inline_tries(const struct uc_tune *t, bool wide, struct uc_ranked 
     return kept;
 }
 
-/* The best few, inlined in the whole header, against the header without an inlined part. */
-static int choose_inline(struct uc_tune *t, bool wide, double done)
+/* Inlined in the whole header, side by side. The first part is none: all is called. */
+static int time_inline(struct uc_tune *t, bool wide, struct uc_inline_part *parts, size_t tries,
+                       double seconds, double done, json_t *rows)
 {
     struct uc_profile_entry *entry = &t->profile.entry[UC_COPY];
     struct uc_inline_part *part = wide ? &entry->inline_wide : &entry->inline_baseline;
-    struct uc_ranked try[UC_MAX_SUBJECTS];
-    size_t tries = inline_tries(t, wide, try), n = 0, best = 0,
-           most = t->o->quick ? 3
-                  : wide      ? 8
-                              : 5;
-    struct uc_built b[MAX_TRIES] = {0};
-    struct uc_subject u[MAX_TRIES];
-    struct uc_inline_part parts[MAX_TRIES] = {0};
-    struct whole w[MAX_TRIES];
+    struct uc_built b[UC_MAX_WHOLE] = {0};
+    struct uc_subject u[UC_MAX_WHOLE];
+    struct uc_inline_part *of[UC_MAX_WHOLE];
+    struct uc_whole w[UC_MAX_WHOLE];
+    size_t n = 0, best = 0;
     int rc = 0;
 
-    for (size_t i = 0; i < tries + 1 && n < most; i++) {
-        memset(part, 0, sizeof(*part));
-        if (i) { /* the first has no inlined part */
-            snprintf(part->strategy, sizeof(part->strategy), "%s",
-                     t->strategy[try[i - 1].who]->name);
-            part->max = t->strategy[try[i - 1].who]->max;
-        }
-        parts[n] = *part;
-        if (uc_tune_build(t, i ? part->strategy : "called", UC_COPY, wide, &b[n]))
+    for (size_t i = 0; i < tries; i++) {
+        char name[UC_NAME];
+        *part = parts[i];
+        snprintf(name, sizeof(name), "%zu %.40s", parts[i].max,
+                 parts[i].strategy[0] ? parts[i].strategy : "called");
+        if (uc_tune_build(t, name, UC_COPY, wide, &b[n]))
             continue;
+        of[n] = &parts[i];
         u[n] = b[n].inlined;
         n++;
     }
     if (n > 1)
-        rc = time_tries(t, u, n, 0.04 * t->budget, done, w, &best);
-    *part = parts[best];
+        rc = uc_tune_time_whole(t, u, n, seconds, done, w);
+    for (size_t i = 0; i < n && n > 1 && !rc; i++) {
+        of[i]->ratio_to_called =
+            of[i]->strategy[0] && !of[0]->strategy[0] ? w[i].cost / w[0].cost : 0;
+        json_array_append_new(
+            rows, evidence(of[i]->strategy[0] ? of[i]->strategy : "called", of[i]->max, &w[i]));
+    }
+    best = n > 1 && !rc ? uc_tune_best_whole(w, n) : 0;
+    if (n)
+        *part = *of[best];
     for (size_t i = 0; i < n; i++)
         uc_built_unload(&b[i]);
+    return rc;
+}
+
+/* First the dispatch, each inlined as far as it serves; then how far that one is to be inlined. */
+static int choose_inline(struct uc_tune *t, bool wide, double done)
+{
+    static const size_t end[] = {16, 32, 64, 128};
+    struct uc_profile_entry *entry = &t->profile.entry[UC_COPY];
+    struct uc_inline_part *part = wide ? &entry->inline_wide : &entry->inline_baseline;
+    struct uc_inline_part parts[UC_MAX_WHOLE] = {0}; /* the first is none */
+    struct uc_ranked try[UC_MAX_SUBJECTS];
+    size_t tries = inline_tries(t, wide, try), n = 1, most = t->o->quick ? 3 : 8;
+    json_t *rows = json_array();
+
+    if (wide && entry->inline_baseline.strategy[0]) /* must be beaten */
+        parts[n++] = entry->inline_baseline;
+    for (size_t i = 0; i < tries && n < most; i++, n++) {
+        const struct ucopy_strategy *s = t->strategy[try[i].who];
+        snprintf(parts[n].strategy, sizeof(parts[n].strategy), "%s", s->name);
+        parts[n].max = s->max;
+    }
+    int rc = time_inline(t, wide, parts, n, 0.03 * t->budget, done, rows);
+    if (!rc && part->strategy[0] && !t->o->quick) {
+        struct uc_inline_part whole = *part;
+        memset(parts, 0, sizeof(parts));
+        parts[1] = whole;
+        n = 2;
+        for (size_t i = 0; i < sizeof(end) / sizeof(end[0]); i++)
+            if (end[i] < whole.max) {
+                parts[n] = whole;
+                parts[n++].max = end[i];
+            }
+        rc = time_inline(t, wide, parts, n, 0.02 * t->budget, done + 0.02, rows);
+    }
+    keep_evidence(t, wide ? "inline_wide" : "inline", rows);
+    if (wide && part->strategy[0] && !needs_more(part->strategy))
+        memset(part, 0, sizeof(*part)); /* the baseline's serves */
     return rc;
 }
 
@@ -425,8 +408,8 @@ int uc_tune_compose(struct uc_tune *t)
     rc = t->stood[UC_COPY] ? 0 : choose_ladder(t);
     if (!rc && !t->stood[UC_COPY])
         rc = choose_inline(t, false, 0.70);
-    if (!rc && !t->stood[UC_COPY] && (t->session.isa & UCOPY_ISA_AVX512BW) &&
+    if (!rc && !t->stood[UC_COPY] && (t->session.isa & UCOPY_ISA_AVX2) &&
         t->o->environment == UCOPY_USER)
         rc = choose_inline(t, true, 0.74);
-    return rc;
+    return rc ? rc : uc_tune_consumers(t);
 }

@@ -116,8 +116,9 @@ int uc_tune_apply_prior(struct uc_tune *t)
         all = all && t->stood[e];
         if (t->stood[e])
             t->profile.entry[e] = t->prior.entry[e];
-        if (t->stood[e] && t->profile.entry[e].load)
-            json_incref(t->profile.entry[e].load);
+        json_incref(t->stood[e] ? t->profile.entry[e].load : NULL);
+        json_incref(t->stood[e] ? t->profile.entry[e].whole : NULL);
+        json_incref(t->stood[e] ? t->profile.entry[e].consumers : NULL);
     }
     t->kept = t->has_prior && !t->o->renew && all;
     if (!t->kept && in_the_way(t))

@@ -22,7 +22,7 @@ static double digits(double v, int n)
     return strtod(text, NULL);
 }
 
-static json_t *real(double v, int n)
+json_t *uc_tune_real(double v, int n)
 {
     return isfinite(v) ? json_real(digits(v, n)) : json_null();
 }
@@ -34,7 +34,7 @@ static json_t *text_or_null(const char *s)
 
 static json_t *share_or_null(double v)
 {
-    return v < 0 ? json_null() : real(v, 3);
+    return v < 0 ? json_null() : uc_tune_real(v, 3);
 }
 
 static json_t *rounds_json(const struct uc_sweep_facts *f)
@@ -54,10 +54,10 @@ static json_t *noise_json(const struct uc_tune *t)
 
     for (size_t i = 0; i < t->grade.reasons; i++)
         json_array_append_new(reasons, json_string(t->grade.reason[i]));
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "dropped", real(t->noise.dropped, 3),
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "dropped", uc_tune_real(t->noise.dropped, 3),
                      "steal", share_or_null(t->noise.steal), "sibling",
-                     share_or_null(t->noise.sibling), "self", real(t->noise.self, 3), "half_width",
-                     real(t->noise.half_width, 3), "reasons", reasons);
+                     share_or_null(t->noise.sibling), "self", uc_tune_real(t->noise.self, 3),
+                     "half_width", uc_tune_real(t->noise.half_width, 3), "reasons", reasons);
 }
 
 static const char *libc_name(char buf[48])
@@ -89,11 +89,11 @@ static json_t *method_json(const struct uc_tune *t)
         &t->grade.letter, (size_t)1, "noise", noise_json(t), "kernel", u.release, "libc",
         libc_name(libc), "microcode", text_or_null(t->session.cpu.microcode), "compiler",
         __VERSION__, "optimised", optimised(), "header_compiler", text_or_null(t->compiler),
-        "tsc_hz", real(c->tsc_hz, 6), "core_hz_est", real(c->core_hz, 4), "core_hz_lo",
-        real(c->core_lo, 4), "core_hz_hi", real(c->core_hi, 4), "branch_ns", real(t->branch_ns, 3),
-        "page_bytes", (json_int_t)sysconf(_SC_PAGESIZE), "readings", (json_int_t)t->facts.readings,
-        "dropped", (json_int_t)t->facts.dropped, "rounds", rounds_json(&t->facts), "quick",
-        (int)t->o->quick);
+        "tsc_hz", uc_tune_real(c->tsc_hz, 6), "core_hz_est", uc_tune_real(c->core_hz, 4),
+        "core_hz_lo", uc_tune_real(c->core_lo, 4), "core_hz_hi", uc_tune_real(c->core_hi, 4),
+        "branch_ns", uc_tune_real(t->branch_ns, 3), "page_bytes", (json_int_t)sysconf(_SC_PAGESIZE),
+        "readings", (json_int_t)t->facts.readings, "dropped", (json_int_t)t->facts.dropped,
+        "rounds", rounds_json(&t->facts), "quick", (int)t->o->quick);
 }
 
 static json_t *consumers_json(const double *w)
@@ -102,7 +102,7 @@ static json_t *consumers_json(const double *w)
 
     for (int k = 0; k < UC_CONSUMER_COUNT; k++)
         if (w[k] > 0)
-            json_object_set_new(o, uc_consumer_name[k], real(w[k], 4));
+            json_object_set_new(o, uc_consumer_name[k], uc_tune_real(w[k], 4));
     return o;
 }
 
@@ -112,7 +112,7 @@ static json_t *states_json(const double *w)
 
     for (int s = 0; s < UC_STATE_COUNT; s++)
         if (w[s] > 0)
-            json_object_set_new(o, uc_state_name[s], real(w[s], 4));
+            json_object_set_new(o, uc_state_name[s], uc_tune_real(w[s], 4));
     return o;
 }
 
@@ -122,21 +122,21 @@ static json_t *weights_json(const struct uc_weights *w)
         "{s:s, s:s, s:{s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o, s:o}}", "name",
         w->name, "sizes",
         w->sizes ? w->sizes->name : "octaves to 64 MiB, within those to 4 KiB by the fleet mix",
-        "mix", "fixed", real(w->mix[UC_FIXED], 4), "band", real(w->mix[UC_BAND], 4),
+        "mix", "fixed", uc_tune_real(w->mix[UC_FIXED], 4), "band", uc_tune_real(w->mix[UC_BAND], 4),
         "consumer_to_4096", consumers_json(w->consumer_small), "consumer_above",
         consumers_json(w->consumer_large), "state_to_quarter_l1", states_json(w->state_small),
-        "nocache_src", states_json(w->nocache_src), "page_end", real(w->page_end, 4),
-        "equal_distance", real(w->equal_distance, 4), "alignment", "both", real(w->both_aligned, 4),
-        "dst_off", real(w->dst_off, 4), "src_off", real(w->src_off, 4), "both_off",
-        real(w->both_off, 4));
+        "nocache_src", states_json(w->nocache_src), "page_end", uc_tune_real(w->page_end, 4),
+        "equal_distance", uc_tune_real(w->equal_distance, 4), "alignment", "both",
+        uc_tune_real(w->both_aligned, 4), "dst_off", uc_tune_real(w->dst_off, 4), "src_off",
+        uc_tune_real(w->src_off, 4), "both_off", uc_tune_real(w->both_off, 4));
 }
 
 static json_t *gain_json(const struct uc_gain *g)
 {
     if (!g->n)
         return json_null();
-    return json_pack("{s:o, s:o, s:I, s:I, s:I}", "geomean", real(g->geomean, 4), "worst",
-                     real(g->worst, 4), "worst_size", (json_int_t)g->worst_size, "slower",
+    return json_pack("{s:o, s:o, s:I, s:I, s:I}", "geomean", uc_tune_real(g->geomean, 4), "worst",
+                     uc_tune_real(g->worst, 4), "worst_size", (json_int_t)g->worst_size, "slower",
                      (json_int_t)g->slower, "cells", (json_int_t)g->n);
 }
 
@@ -162,9 +162,9 @@ static json_t *form_json(const struct uc_tune *t, enum uc_form form)
 
 static json_t *regret_json(const struct uc_regret *r)
 {
-    return json_pack("{s:o, s:o, s:I, s:I, s:I}", "mean", real(r->mean, 3), "worst",
-                     real(r->worst, 3), "worst_size", (json_int_t)r->worst_at, "above_10_percent",
-                     (json_int_t)r->above_bound, "sizes", (json_int_t)r->sizes);
+    return json_pack("{s:o, s:o, s:I, s:I, s:I}", "mean", uc_tune_real(r->mean, 3), "worst",
+                     uc_tune_real(r->worst, 3), "worst_size", (json_int_t)r->worst_at,
+                     "above_10_percent", (json_int_t)r->above_bound, "sizes", (json_int_t)r->sizes);
 }
 
 static json_t *validation_json(const struct uc_tune *t)

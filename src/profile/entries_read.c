@@ -170,6 +170,8 @@ static void read_entry(const struct uc_node *n, struct uc_profile_entry *e)
     read_barred(n, e);
     read_anomalies(n, e);
     e->load = uc_get_object(n, "load");
+    e->whole = uc_get_object(n, "whole");
+    e->consumers = uc_get_object(n, "consumers");
 }
 
 void uc_entries_from_json(const struct uc_node *root, struct uc_profile *p)

@@ -27,7 +27,10 @@ struct uc_profile_entry {
     size_t barred_n;
     struct uc_anomaly anomaly[UC_MAX_NOTES];
     size_t anomaly_n;
-    json_t *load; /* copies on all cores at once; NULL: not measured */
+    json_t *load;  /* copies on all cores at once; NULL: not measured */
+    json_t *whole; /* whole copies timed beside each other: the evidence behind the dispatch and the
+                      inlined parts; NULL: not timed */
+    json_t *consumers; /* what each consumer alone would choose; NULL: not asked */
 };
 
 struct uc_profile {

@@ -17,8 +17,11 @@ void uc_profile_free(struct uc_profile *p)
     json_decref(p->validation);
     json_decref(p->syscalls);
     json_decref(p->hashes);
-    for (int i = 0; i < UC_ENTRY_COUNT; i++)
+    for (int i = 0; i < UC_ENTRY_COUNT; i++) {
         json_decref(p->entry[i].load);
+        json_decref(p->entry[i].whole);
+        json_decref(p->entry[i].consumers);
+    }
     uc_cells_free(&p->cells);
     memset(p, 0, sizeof *p);
 }

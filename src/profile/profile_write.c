@@ -211,6 +211,10 @@ static json_t *entry_json(const struct uc_profile_entry *e)
     rc |= set(o, "barred", barred_json(e->barred, e->barred_n));
     rc |= set(o, "anomalies", anomalies_json(e->anomaly, e->anomaly_n));
     rc |= set(o, "load", kept(e->load));
+    if (e->whole)
+        rc |= set(o, "whole", kept(e->whole));
+    if (e->consumers)
+        rc |= set(o, "consumers", kept(e->consumers));
     return done(o, rc);
 }
 

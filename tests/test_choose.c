@@ -1,0 +1,137 @@
+/* What is made of whole copies' times, and of the same readings for one consumer alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/tune.h"
+
+static void add(struct uc_cells *cells, const char *name, size_t size, enum uc_consumer k,
+                enum uc_mix mix, enum uc_order order, double cost)
+{
+    struct uc_cell c = uc_cell_default(name, size);
+
+    c.src_state = c.dst_state = size <= 4096 ? UC_L1 : UC_NATURAL;
+    c.consumer = k;
+    c.mix = mix;
+    c.order = order;
+    c.size_hi = mix == UC_BAND ? UC_SMALL_MAX : 0;
+    c.cost = c.lo = c.hi = cost;
+    c.n = 10;
+    assert_int_equal(uc_cells_add(cells, &c), 0);
+}
+
+static struct uc_subject called(const char *name)
+{
+    struct uc_subject u = {.form = UC_CALLED};
+
+    snprintf(u.name, sizeof(u.name), "%s", name);
+    return u;
+}
+
+/* Two tries beside libc: one is quick on the mixes and slow where their order is learned. */
+static void whole_copies_are_scored(void **state)
+{
+    struct uc_weights w = uc_weights_default;
+    struct uc_cells cells = {0};
+    struct uc_subject quick = called("quick"), even = called("even");
+
+    (void)state;
+    for (int k = UC_NONE; k <= UC_WAIT; k++) {
+        add(&cells, "quick", 0, k, UC_BAND, UC_RANDOM, 5);
+        add(&cells, "even", 0, k, UC_BAND, UC_RANDOM, k == UC_READ ? 10 : 5);
+        add(&cells, "libc", 0, k, UC_BAND, UC_RANDOM, 10);
+        add(&cells, "quick", 0, k, UC_BAND, UC_LEARNED, k == UC_WAIT ? 8 : 4);
+        add(&cells, "even", 0, k, UC_BAND, UC_LEARNED, 4);
+        add(&cells, "libc", 0, k, UC_BAND, UC_LEARNED, 4);
+    }
+    struct uc_whole q = uc_tune_score_whole(&w, &cells, &quick),
+                    e = uc_tune_score_whole(&w, &cells, &even);
+    assert_float_equal(q.cost, 1, 1e-6);
+    assert_float_equal(e.cost, 1.5, 1e-6); /* half the weight is read's */
+    assert_float_equal(e.under[UC_READ], 2, 1e-6);
+    assert_float_equal(e.under[UC_NONE], 1, 1e-6);
+    assert_true(isnan(e.under[UC_SCAN]));
+    assert_float_equal(q.worst, 2, 1e-6); /* a learned order has no weight, and is seen */
+    assert_float_equal(q.libc, 0.5, 1e-6);
+    assert_float_equal(e.libc, 1, 1e-6);
+    uc_cells_free(&cells);
+}
+
+/* What is lost to libc in one mix counts as cost; near equals go to the first. */
+static void losing_to_libc_is_charged(void **state)
+{
+    struct uc_whole w[] = {
+        {.cost = 1.02, .libc = 1.3}, {.cost = 1.0, .libc = 0.97}, {.cost = 1.018, .libc = 2}};
+
+    (void)state;
+    assert_int_equal(uc_tune_best_whole(w, 3), 0);
+    w[1].libc = 1;
+    assert_int_equal(uc_tune_best_whole(w, 3), 1);
+    w[0].cost = 1.004;
+    assert_int_equal(uc_tune_best_whole(w, 3), 0);
+}
+
+/* "plain" is right for a reader of all of dst, "bold" where nobody reads it. */
+static void consumers_choose_for_themselves(void **state)
+{
+    static const struct uc_options o = {.consumer = -1};
+    struct uc_tune *t = calloc(1, sizeof(*t));
+    struct uc_fit_result r;
+
+    (void)state;
+    assert_non_null(t);
+    t->o = &o;
+    t->weights = uc_weights_default;
+    t->profile.environment = UCOPY_USER;
+    for (size_t size = 1; size <= 64u << 20; size *= 2)
+        for (int k = 0; k <= UC_SCAN; k++) {
+            bool small = size <= UC_SMALL_MAX;
+            if (k == UC_SCAN ? small : k != UC_NONE && !small)
+                continue;
+            add(&t->cells, "plain", size, k, UC_FIXED, UC_RANDOM, 10);
+            add(&t->cells, "bold", size, k, UC_FIXED, UC_RANDOM, small || k == UC_SCAN ? 13 : 6);
+        }
+    t->cells.has_interval = true;
+    struct uc_options choice = o;
+    choice.environment = UCOPY_USER;
+    choice.max_segments = 6;
+    t->o = &choice;
+    struct uc_fit_options fo = uc_tune_fit_options(t, UC_COPY);
+    assert_int_equal(uc_fit(&t->cells, &fo, &r), 0);
+    t->profile.entry[UC_COPY].ladder = r.ladder[0];
+    assert_int_equal(r.ladder[0].n, 1);
+    assert_int_equal(uc_tune_consumers(t), 0);
+    json_t *of = t->profile.entry[UC_COPY].consumers, *none = json_object_get(of, "none");
+    assert_true(json_number_value(json_object_get(none, "gain")) > 1.2);
+    json_t *segments = json_object_get(none, "segments");
+    assert_int_equal(json_array_size(segments), 2);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(segments, 0), "strategy")),
+                        "plain");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(segments, 1), "strategy")),
+                        "bold");
+    assert_true(json_is_null(json_object_get(of, "scan")));
+    assert_true(json_is_null(json_object_get(of, "read")));
+    json_decref(of);
+    t->profile.entry[UC_COPY].consumers = NULL;
+    choice.consumer = UC_READ; /* a variant is for one already */
+    assert_int_equal(uc_tune_consumers(t), 0);
+    assert_null(t->profile.entry[UC_COPY].consumers);
+    uc_cells_free(&t->cells);
+    free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_copies_are_scored),
+        cmocka_unit_test(losing_to_libc_is_charged),
+        cmocka_unit_test(consumers_choose_for_themselves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
