@@ -1,7 +1,8 @@
 /* Generated headers through the compilers at hand: they hold every candidate strategy, share units,
  * give no warning in any standard, and copy. Compilers that are absent are skipped by name.
  * Standards and flags are combined so that each standard meets two sets of flags and each set every
- * compiler. */
+ * compiler. With a folder as its argument the program writes the headers there and tests nothing:
+ * test_disassembly.py takes them from it. */
 #include <cpuid.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +15,8 @@
 #include "emit/emit.h"
 #include "made_up.h"
 
-static char folder[] = "/tmp/test_headers.XXXXXX";
+static char made[] = "/tmp/test_headers.XXXXXX";
+static const char *folder = made;
 
 #define WARNINGS "-Wall -Wextra -Wpedantic -Wconversion -Wundef -Werror -nostdinc"
 
@@ -339,15 +341,20 @@ static void write_checker(void)
     free(text);
 }
 
-static int set_up(void **state)
+static void make_profiles(void)
 {
-    if (!mkdtemp(folder))
-        return -1;
     user_profiles = count(UCOPY_USER, true);
     for (size_t i = 0; i < user_profiles; i++)
         add_profile(UCOPY_USER, i);
     for (size_t i = 0; i < count(UCOPY_KERNEL, true); i++)
         add_profile(UCOPY_KERNEL, i);
+}
+
+static int set_up(void **state)
+{
+    if (!mkdtemp(made))
+        return -1;
+    make_profiles();
     write_headers();
     write_unit("a.c", 0, all_profiles, 2, true);
     write_unit("b.c", 1, all_profiles, 2, true);
@@ -601,8 +608,14 @@ enum {
     RUNS = sizeof runs / sizeof *runs
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1) {
+        folder = argv[1];
+        make_profiles();
+        write_headers();
+        return 0;
+    }
 #define COMPILE_ROW(compiler, standard, suffix) \
     {"compiles " compiler " " standard, compiles, NULL, NULL, NULL},
 #define RUN_ROW(compiler, suffix, options) \
