@@ -2,7 +2,8 @@
 
 usage: count.py TESTLOG
 
-Prints the failed and skipped points by name and, last, "N passed, N failed, N skipped". A program
+Prints the compilers that tests say they used ("# compiler NAME: VERSION"), the failed and skipped
+points by name and, last, "N passed, N failed, N skipped". A program
 that crashed, ran out of time or printed fewer points than its plan counts as failed. Exit code 1
 where anything failed or nothing ran.
 """
@@ -12,12 +13,13 @@ import sys
 
 POINT = re.compile(r"^(not )?ok\b\s*(\d+)?\s*-?\s*(.*)$")
 PLAN = re.compile(r"^1\.\.(\d+)\s*(#\s*skip\b.*)?$", re.IGNORECASE)
+COMPILER = re.compile(r"^# compiler (\S.*)$")
 SKIP = re.compile(r"#\s*(skip|todo)\b", re.IGNORECASE)
 
 
 class Count:
     def __init__(self):
-        self.passed, self.failed, self.skipped = 0, [], []
+        self.passed, self.failed, self.skipped, self.compilers = 0, [], [], []
 
     def point(self, program, line):
         match = POINT.match(line)
@@ -42,6 +44,9 @@ class Count:
             plan = PLAN.match(line)
             if plan:
                 plans.append(int(plan.group(1)))
+            used = COMPILER.match(line)
+            if used and used.group(1) not in self.compilers:
+                self.compilers.append(used.group(1))
             self.point(name, line)
         points = self.total() - before
         if points < sum(plans):
@@ -70,6 +75,8 @@ def main():
     count = Count()
     for test in read(sys.argv[1]):
         count.program(test)
+    for name in count.compilers:
+        print("compiler " + name)
     for name in count.skipped:
         print("skipped  " + name)
     for name in count.failed:

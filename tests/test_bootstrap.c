@@ -281,6 +281,19 @@ static void points_are_counted_one_by_one(void **state)
                  "1 passed, 0 failed, 0 skipped\n");
 }
 
+static void compilers_are_named_once(void **state)
+{
+    struct place *p = *state;
+
+    expect_count(
+        p,
+        LOG("OK",
+            "# compiler gcc: gcc 1.2\\n# compiler clang: clang 3\\n1..1\\nok 1 - # compiler x\\n")
+            LOG("OK", "# compiler gcc: gcc 1.2\\n1..1\\nok 1 # SKIP a\\n"),
+        0,
+        "compiler gcc: gcc 1.2\ncompiler clang: clang 3\nskipped  t: # SKIP a\n1 passed, 0 failed, 1 skipped\n");
+}
+
 /* A crash shows as points that never came, or as an exit code behind good points. */
 static void a_program_that_died_counts_as_failed(void **state)
 {
@@ -336,6 +349,7 @@ int main(void)
         IN_PLACE(what_apt_did_not_bring_is_named),
         IN_PLACE(tests_go_on_without_the_useful),
         IN_PLACE(points_are_counted_one_by_one),
+        IN_PLACE(compilers_are_named_once),
         IN_PLACE(a_program_that_died_counts_as_failed),
         IN_PLACE(nothing_run_is_no_success),
         IN_PLACE(tap_is_put_right),
