@@ -307,6 +307,31 @@ static struct uc_plan small_plan(void)
 
 /* A subject is called at the sizes that it serves and at no other, and has a cell for each of them.
  */
+/* A mix in the order "fixed" has the same sizes, equal ones behind each other. */
+static void fixed_order_repeats_each_size(void **state)
+{
+    struct uc_cell c = uc_cell_default("", 0);
+    struct uc_sizes fleet;
+    struct drawn a = {.rng = {1}};
+    size_t zero = 0;
+
+    (void)state;
+    assert_int_equal(uc_sizes_fleet(&fleet, 64), 0);
+    c.size_hi = 64;
+    c.mix = UC_NAMED;
+    c.order = UC_SAME;
+    c.src_state = c.dst_state = UC_L1;
+    draw(&a, &c, &fleet);
+    assert_true(a.batch.n >= 65536);
+    for (size_t i = 0; i < a.batch.n; i++) {
+        assert_true(!i || a.batch.calls[i - 1].size <= a.batch.calls[i].size);
+        zero += a.batch.calls[i].size == 0;
+    }
+    assert_true(within((double)zero / (double)a.batch.n, fleet.share[0], a.batch.n));
+    drop(&a);
+    uc_sizes_free(&fleet);
+}
+
 static void subjects_are_called_in_their_range(void **state)
 {
     struct uc_plan p = small_plan();
@@ -519,6 +544,7 @@ int main(void)
         cmocka_unit_test(empty_copies_are_null_half_of_the_time),
         cmocka_unit_test(probes_lie_where_they_say),
         cmocka_unit_test(mixes_never_repeat),
+        cmocka_unit_test(fixed_order_repeats_each_size),
         cmocka_unit_test(subjects_are_called_in_their_range),
         cmocka_unit_test(disturbed_readings_make_no_cell),
         cmocka_unit_test(a_signal_stops_the_sweep),

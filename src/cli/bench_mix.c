@@ -59,6 +59,8 @@ static void print_table(const struct uc_bench *b, const struct uc_options *o,
         const struct uc_cell *c = uc_bench_cell(cells, &u[i], 0);
         if (c)
             print_row(s, c, base);
+        else
+            uc_note("%s is left out: it serves %zu to %zu bytes", u[i].name, u[i].min, u[i].max);
     }
 }
 

@@ -39,7 +39,8 @@ static const struct argp_option bench_options[] = {
     {"header", KEY_HEADER, "FILE", 0, "a generated header beside the others, called and inlined",
      0},
     {"order", KEY_ORDER, "WORD", 0,
-     "with --sizes-from: random (64 Ki calls, never in the same order) or learned (4 Ki calls "
+     "with --sizes-from: random (64 Ki calls, never in the same order), fixed (as many, each size "
+     "repeated as often as it comes) or learned (4 Ki calls "
      "repeated)",
      0},
     {0},
@@ -144,7 +145,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_HEADER:
         return add_extra("--header", b->header, &b->headers, arg);
     case KEY_ORDER:
-        b->order = uc_option_word("--order", arg, uc_order_name, UC_LEARNED + 1);
+        b->order = uc_option_word("--order", arg, uc_order_name, UC_ORDER_COUNT);
         return b->order < 0 ? EINVAL : 0;
     case ARGP_KEY_ARG:
         return add_name(b, arg);

@@ -206,6 +206,12 @@ static void lay_out_evict(struct uc_batch *b)
     }
 }
 
+static int by_size(const void *a, const void *b)
+{
+    const struct uc_call *x = a, *y = b;
+    return (x->size > y->size) - (x->size < y->size);
+}
+
 int uc_batch_draw(struct uc_batch *b, const struct uc_cell *place, const struct uc_pools *pools,
                   const struct uc_caches *caches, const struct uc_weights *w,
                   const struct uc_sizes *mix, struct uc_rng *rng)
@@ -226,6 +232,9 @@ int uc_batch_draw(struct uc_batch *b, const struct uc_cell *place, const struct 
     b->n = n;
     for (size_t i = 0; i < n; i++)
         draw_call(b, w, rng, mix ? uc_sizes_draw(mix, rng) : place->size, &b->calls[i]);
+    if (place->order ==
+        UC_SAME) /* a mix as fixed sizes: each one repeated as often as it was drawn */
+        qsort(b->calls, n, sizeof(*b->calls), by_size);
     if (place->consumer == UC_EVICT)
         lay_out_evict(b);
     for (size_t i = 0; i < n; i++)
