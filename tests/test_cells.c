@@ -98,9 +98,9 @@ static void every_column(void **state)
     struct uc_cells c;
     const char *text =
         "strategy,size,ns,lo,hi,size_hi,mix,order,consumer,src_state,dst_state,entry,environment,"
-        "form,dst_align,src_align,page_distance,dst_end,src_end,threads,code_placement,"
+        "form,code,dst_align,src_align,page_distance,dst_end,src_end,threads,code_placement,"
         "mapping_spread,code_bytes,role,n\n"
-        "s,16,5,4,6,64,band,learned,wait,l2,memory,nocache,kernel,inline,3,63,4095,untouched:7,"
+        "s,16,5,4,6,64,band,learned,wait,l2,memory,nocache,kernel,inline,cold,3,63,4095,untouched:7,"
         "unmapped,2,1,1.25,120,limit,9\n";
 
     read_well(text, &c);
@@ -108,7 +108,7 @@ static void every_column(void **state)
     assert_true(v->size == 16 && v->size_hi == 64 && v->lo == 4 && v->hi == 6);
     assert_true(v->mix == UC_BAND && v->order == UC_LEARNED && v->consumer == UC_WAIT);
     assert_true(v->src_state == UC_L2 && v->dst_state == UC_MEMORY && v->entry == UC_NOCACHE);
-    assert_true(v->environment == UCOPY_KERNEL && v->form == UC_INLINE);
+    assert_true(v->environment == UCOPY_KERNEL && v->form == UC_INLINE && v->code == UC_COLD);
     assert_true(v->dst_align == 3 && v->src_align == 63 && v->page_distance == 4095);
     assert_true(v->dst_end.kind == UC_END_UNTOUCHED && v->dst_end.distance == 7);
     assert_true(v->src_end.kind == UC_END_UNMAPPED && v->src_end.distance == -1);
@@ -220,6 +220,7 @@ static struct uc_cell random_cell(struct uc_rng *r, unsigned i)
     c.dst_state = (enum uc_state)uc_rng_below(r, UC_STATE_COUNT);
     c.entry = (enum uc_entry)uc_rng_below(r, UC_ENTRY_COUNT);
     c.form = (enum uc_form)uc_rng_below(r, UC_FORM_COUNT);
+    c.code = (enum uc_code)uc_rng_below(r, UC_CODE_COUNT);
     c.environment = (unsigned)uc_rng_below(r, 3);
     c.role = (enum ucopy_role)uc_rng_below(r, 4);
     c.dst_align = (int)uc_rng_below(r, 65) - 1;
@@ -363,6 +364,7 @@ static void every_dimension_makes_a_place(void **state)
     OTHER(src_state, UC_L2);
     OTHER(dst_state, UC_L2);
     OTHER(form, UC_INLINE);
+    OTHER(code, UC_COLD);
     OTHER(threads, 2);
     OTHER(code_placement, 0);
     OTHER(dst_align, 0);

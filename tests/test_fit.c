@@ -899,14 +899,14 @@ static void nocache_takes_its_own_cells(void **state)
     uc_cells_free(&c);
 }
 
-/* Called form, one thread, this environment, no named mix; the rest is for reading. Cells in places
+/* Called form, warm code, one thread, this environment, no named mix; the rest is for reading. Cells in places
  * of their own would tie, and the tie go to "o" by name. */
 static void other_forms_are_not_choices(void **state)
 {
     struct grid g = make_grid(64, 1.2);
     const double dear[] = {9, 0}, cheap[] = {1, 0};
 
-    for (int kind = 0; kind < 5; kind++) {
+    for (int kind = 0; kind < 6; kind++) {
         struct uc_cells c = {0};
         struct uc_rng r = {1};
         add_curve(&c, "p", &g, 0, SIZE_MAX, line_of, dear, .01, &r);
@@ -917,8 +917,9 @@ static void other_forms_are_not_choices(void **state)
             c.v[i].threads = kind == 1 ? 2 : 1;
             c.v[i].environment = kind == 2 ? UCOPY_KERNEL : 0;
             c.v[i].mix = kind == 3 ? UC_NAMED : UC_FIXED;
+            c.v[i].code = kind == 4 ? UC_COLD : UC_WARM;
         }
-        sequence_is(fit(&c), kind < 4 ? "p" : "o");
+        sequence_is(fit(&c), kind < 5 ? "p" : "o");
         uc_cells_free(&c);
     }
 }

@@ -233,6 +233,7 @@ static void every_dimension_of_a_cell_is_kept(void **state)
     c.mix = UC_BAND;
     c.order = UC_LEARNED;
     c.form = UC_CHECKED;
+    c.code = UC_COLD;
     c.entry = UC_NOCACHE;
     c.environment = UCOPY_KERNEL;
     c.dst_align = 3;

@@ -54,7 +54,7 @@ static bool of_entry(const struct uc_cell *c, enum uc_entry entry)
 
 static bool of_run(const struct uc_cell *c, const struct uc_fit_options *o)
 {
-    return of_entry(c, o->entry) && c->threads == 1 &&
+    return of_entry(c, o->entry) && c->threads == 1 && c->code == UC_WARM &&
            (!c->environment || !o->environment || (c->environment & o->environment));
 }
 

@@ -10,6 +10,7 @@ const char *const uc_consumer_name[] = {UC_CONSUMERS(NAME_OF)};
 const char *const uc_mix_name[] = {UC_MIXES(NAME_OF)};
 const char *const uc_order_name[] = {UC_ORDERS(NAME_OF)};
 const char *const uc_form_name[] = {UC_FORMS(NAME_OF)};
+const char *const uc_code_name[] = {UC_CODES(NAME_OF)};
 const char *const uc_entry_name[] = {UC_ENTRIES(NAME_OF)};
 const char *const uc_end_kind_name[] = {UC_END_KINDS(NAME_OF)};
 const char *const uc_unit_name[] = {"ns", "tsc_ticks", "ticks"};
@@ -74,6 +75,7 @@ int uc_cells_compare_dims(const struct uc_cell *a, const struct uc_cell *b)
     DIFFER(src_state);
     DIFFER(dst_state);
     DIFFER(form);
+    DIFFER(code);
     DIFFER(threads);
     DIFFER(code_placement);
     DIFFER(dst_align);

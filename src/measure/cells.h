@@ -23,6 +23,7 @@
 #define UC_MIXES(X) X(UC_FIXED, "fixed") X(UC_BAND, "band") X(UC_NAMED, "named")
 #define UC_ORDERS(X) X(UC_RANDOM, "random") X(UC_LEARNED, "learned") X(UC_SAME, "fixed")
 #define UC_FORMS(X) X(UC_CALLED, "called") X(UC_INLINE, "inline") X(UC_CHECKED, "checked")
+#define UC_CODES(X) X(UC_WARM, "warm") X(UC_COLD, "cold")
 #define UC_ENTRIES(X) X(UC_COPY, "copy") X(UC_NOCACHE, "nocache")
 #define UC_END_KINDS(X)                                                                \
     X(UC_END_DRAWN, "drawn")                                                           \
@@ -35,13 +36,15 @@ enum uc_consumer { UC_CONSUMERS(UC_ENUM_MEMBER) UC_CONSUMER_COUNT };
 enum uc_mix { UC_MIXES(UC_ENUM_MEMBER) UC_MIX_COUNT };
 enum uc_order { UC_ORDERS(UC_ENUM_MEMBER) UC_ORDER_COUNT };
 enum uc_form { UC_FORMS(UC_ENUM_MEMBER) UC_FORM_COUNT };
+enum uc_code { UC_CODES(UC_ENUM_MEMBER) UC_CODE_COUNT };
 enum uc_entry { UC_ENTRIES(UC_ENUM_MEMBER) UC_ENTRY_COUNT };
 enum uc_end_kind { UC_END_KINDS(UC_ENUM_MEMBER) UC_END_KIND_COUNT };
 extern const char *const uc_state_name[],
     *const uc_consumer_name[], *const uc_mix_name[], *const uc_order_name[],
                                                          *const uc_form_name[],
-                                                             *const uc_entry_name[],
-                                                                 *const uc_end_kind_name[];
+                                                             *const uc_code_name[],
+                                                                 *const uc_entry_name[],
+                                                                     *const uc_end_kind_name[];
 
 /* The value of a word in one of the lists above, or -1. */
 int uc_word(const char *const *names, int count, const char *word);
@@ -61,6 +64,7 @@ struct uc_cell {
     enum uc_mix mix;
     enum uc_order order;
     enum uc_form form;
+    enum uc_code code; /* cold: other work ran between the calls */
     enum uc_entry entry;
     unsigned environment;     /* UCOPY_USER, UCOPY_KERNEL, or 0: both */
     int dst_align, src_align; /* mod 64; -1: drawn from the weights */

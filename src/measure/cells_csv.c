@@ -126,6 +126,7 @@ WORD_COLUMN(consumer, uc_consumer_name, UC_CONSUMER_COUNT)
 WORD_COLUMN(mix, uc_mix_name, UC_MIX_COUNT)
 WORD_COLUMN(order, uc_order_name, UC_ORDER_COUNT)
 WORD_COLUMN(form, uc_form_name, UC_FORM_COUNT)
+WORD_COLUMN(code, uc_code_name, UC_CODE_COUNT)
 WORD_COLUMN(entry, uc_entry_name, UC_ENTRY_COUNT)
 WORD_COLUMN(role, ucopy_role_name, 4)
 INT_COLUMN(dst_align, 0, 63, -1)
@@ -318,11 +319,12 @@ static void write_code_bytes(const struct uc_cell *c, FILE *out)
 
 /* In the order in which they are written; strategy, size and the costs go before. */
 static const struct column optional[] = {
-    COLUMN(size_hi),        COLUMN(mix),        COLUMN(order),     COLUMN(consumer),
-    COLUMN(src_state),      COLUMN(dst_state),  COLUMN(entry),     COLUMN(environment),
-    COLUMN(form),           COLUMN(dst_align),  COLUMN(src_align), COLUMN(page_distance),
-    COLUMN(dst_end),        COLUMN(src_end),    COLUMN(threads),   COLUMN(code_placement),
-    COLUMN(mapping_spread), COLUMN(code_bytes), COLUMN(role),      COLUMN(n),
+    COLUMN(size_hi),        COLUMN(mix),            COLUMN(order),      COLUMN(consumer),
+    COLUMN(src_state),      COLUMN(dst_state),      COLUMN(entry),      COLUMN(environment),
+    COLUMN(form),           COLUMN(code),           COLUMN(dst_align),  COLUMN(src_align),
+    COLUMN(page_distance),  COLUMN(dst_end),        COLUMN(src_end),    COLUMN(threads),
+    COLUMN(code_placement), COLUMN(mapping_spread), COLUMN(code_bytes), COLUMN(role),
+    COLUMN(n),
 };
 #define OPTIONAL (sizeof(optional) / sizeof(optional[0]))
 

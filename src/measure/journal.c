@@ -39,6 +39,7 @@ static uint64_t signature(const struct uc_sweep *s)
                       c->mix,
                       c->order,
                       c->entry,
+                      c->code,
                       (size_t)c->dst_align,
                       (size_t)c->src_align,
                       (size_t)c->page_distance,

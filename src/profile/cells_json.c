@@ -38,6 +38,7 @@ static const struct dimension dimensions[] = {
     WORDS(mix, uc_mix_name, UC_MIX_COUNT),
     WORDS(order, uc_order_name, UC_ORDER_COUNT),
     WORDS(form, uc_form_name, UC_FORM_COUNT),
+    WORDS(code, uc_code_name, UC_CODE_COUNT),
     WORDS(src_state, uc_state_name, UC_STATE_COUNT),
     WORDS(dst_state, uc_state_name, UC_STATE_COUNT),
     NUMBER(dst_align, -1, 63),
