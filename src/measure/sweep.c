@@ -378,9 +378,23 @@ int uc_sweep_run(struct uc_sweep *s)
     return rc;
 }
 
-/* How a round's values lie against each strategy's own middle: what the round did to all of them.
- */
-static void round_factors(const struct uc_sweep *s, const struct uc_series *e, double *factor)
+#define FEW 8u
+
+/* Subjects of a place. */
+static size_t timed(const struct uc_sweep *s, const struct uc_series *e)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < s->subjects; k++)
+        n += !e->out[k];
+    return n;
+}
+
+/* How a round's values lie against each strategy's own middle: what the round did to all of them
+ * but one. That one is left out where there are few, since their middle would often be its own
+ * value, and its interval nothing. */
+static void round_factors(const struct uc_sweep *s, const struct uc_series *e, size_t but,
+                          double *factor)
 {
     unsigned rounds = s->rounds[e->group], most = uc_sweep_most(e->group);
     double ratio[256], mid[256];
@@ -391,10 +405,10 @@ static void round_factors(const struct uc_sweep *s, const struct uc_series *e, d
         size_t n = 0;
         for (size_t k = 0; k < s->subjects && k < 256; k++) {
             float v = e->value[k * most + r];
-            if (!isnan(v) && mid[k] > 0)
+            if (!isnan(v) && mid[k] > 0 && k != but)
                 ratio[n++] = v / mid[k];
         }
-        factor[r] = n >= 3 ? uc_median(ratio, n) : 1;
+        factor[r] = n >= 2 ? uc_median(ratio, n) : 1;
     }
 }
 
@@ -432,8 +446,12 @@ int uc_sweep_cells(const struct uc_sweep *s, struct uc_cells *out)
     out->has_interval = true;
     for (size_t i = 0; i < s->n && !rc; i++) {
         const struct uc_series *e = &s->series[i];
-        round_factors(s, e, factor);
+        bool few = timed(s, e) < FEW;
+        if (!few)
+            round_factors(s, e, s->subjects, factor);
         for (size_t k = 0; k < s->subjects && !rc; k++) {
+            if (few)
+                round_factors(s, e, k, factor);
             struct uc_cell c = *e->place;
             memcpy(c.strategy, s->subject[k].name, sizeof(c.strategy));
             c.role = s->subject[k].role;
