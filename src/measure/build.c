@@ -14,6 +14,8 @@
 
 extern char **environ;
 
+#define OBJECT_MAX ((size_t)64 << 20)
+
 const char *uc_build_compiler(void)
 {
     const char *cc = getenv("CC");
@@ -161,21 +163,65 @@ static char *caller_text(const char *header, const char *function)
     return text;
 }
 
-static int load(const struct scratch *s, const char *name, struct uc_built *out, char *why,
-                size_t why_cap)
+static int load(const struct scratch *s, struct uc_object *out, char *why, size_t why_cap)
 {
-    out->handle = dlopen(s->object, RTLD_NOW | RTLD_LOCAL);
-    if (!out->handle) {
-        snprintf(why, why_cap, "the compiled header does not load: %s", dlerror());
-        return -EINVAL;
+    int rc = uc_read_file(s->object, OBJECT_MAX, &out->image, &out->bytes);
+
+    if (rc) {
+        snprintf(why, why_cap, "the compiled text cannot be read: %s", strerror(-rc));
+        return rc;
     }
-    void *called = dlsym(out->handle, "uc_called");
-    const struct uc_loops *const *loops = dlsym(out->handle, "uc_inlined");
+    out->handle = dlopen(s->object, RTLD_NOW | RTLD_LOCAL);
+    if (out->handle)
+        return 0;
+    snprintf(why, why_cap, "the compiled text does not load: %s", dlerror());
+    return -EINVAL;
+}
+
+int uc_build_object(const char *source, bool native, struct uc_object *out, char *why,
+                    size_t why_cap)
+{
+    struct scratch s;
+    int rc = scratch_make(&s);
+
+    memset(out, 0, sizeof(*out));
+    if (rc) {
+        snprintf(why, why_cap, "no folder for the compiler's output: %s", strerror(-rc));
+        return rc;
+    }
+    rc = uc_write_file(s.source, source, strlen(source));
+    if (rc)
+        snprintf(why, why_cap, "cannot write %s: %s", s.source, strerror(-rc));
+    if (!rc)
+        rc = compile(&s, native, why, why_cap);
+    if (!rc)
+        rc = load(&s, out, why, why_cap);
+    if (rc)
+        uc_object_unload(out);
+    scratch_remove(&s);
+    return rc;
+}
+
+void uc_object_unload(struct uc_object *o)
+{
+    if (o->handle)
+        dlclose(o->handle);
+    free(o->image);
+    memset(o, 0, sizeof(*o));
+}
+
+/* The two subjects of a loaded header. */
+static int find_header(void *handle, const char *name, struct uc_built *out, char *why,
+                       size_t why_cap)
+{
+    void *called = dlsym(handle, "uc_called");
+    const struct uc_loops *const *loops = dlsym(handle, "uc_inlined");
+    uc_copy_fn *fn;
+
     if (!called || !loops) {
         snprintf(why, why_cap, "the compiled header lacks its functions");
         return -EINVAL;
     }
-    uc_copy_fn *fn;
     memcpy(&fn, &called, sizeof(fn));
     out->called = uc_subject_function(name, fn);
     out->inlined = out->called;
@@ -187,27 +233,18 @@ static int load(const struct scratch *s, const char *name, struct uc_built *out,
 int uc_build_header(const char *header, const char *function, const char *name, bool native,
                     struct uc_built *out, char *why, size_t why_cap)
 {
-    struct scratch s;
+    struct uc_object object = {0};
     char *text = caller_text(header, function);
-    int rc;
+    int rc = text ? uc_build_object(text, native, &object, why, why_cap) : -ENOMEM;
 
     memset(out, 0, sizeof(*out));
-    if (!text)
-        return -ENOMEM;
-    rc = scratch_make(&s);
-    if (rc) {
-        snprintf(why, why_cap, "no folder for the compiler's output: %s", strerror(-rc));
-        free(text);
-        return rc;
+    if (!rc)
+        rc = find_header(object.handle, name, out, why, why_cap);
+    if (!rc) { /* keeps the code, drops the file */
+        out->handle = object.handle;
+        object.handle = NULL;
     }
-    rc = uc_write_file(s.source, text, strlen(text));
-    if (rc)
-        snprintf(why, why_cap, "cannot write %s: %s", s.source, strerror(-rc));
-    if (!rc)
-        rc = compile(&s, native, why, why_cap);
-    if (!rc)
-        rc = load(&s, name, out, why, why_cap);
-    scratch_remove(&s);
+    uc_object_unload(&object);
     free(text);
     return rc;
 }

@@ -8,6 +8,20 @@
 
 #include "measure/subject.h"
 
+/* A unit, compiled and loaded. */
+struct uc_object {
+    void *handle;
+    char *image; /* the file itself, for what its symbols tell */
+    size_t bytes;
+};
+
+/* Compiles source with -O2, and -march=native where native, and loads it. Everything on disk is
+ * removed before it returns. 0; -ENOENT where there is no compiler; -EINVAL where it refuses the
+ * text, with why. */
+int uc_build_object(const char *source, bool native, struct uc_object *out, char *why,
+                    size_t why_cap);
+void uc_object_unload(struct uc_object *o);
+
 struct uc_built {
     void *handle;
     struct uc_subject called;  /* through a pointer */
@@ -20,10 +34,8 @@ const char *uc_build_compiler(void);
 /* The first line of `compiler --version`, or "" where it cannot run. Returns buf. */
 const char *uc_build_compiler_version(char *buf, size_t cap);
 
-/* Compiles header (its text) with a caller for function and the timed loops around it, -O2, and
- * -march=native where native; loads it. name is what the subjects are called. Everything on disk is
- * removed before it returns. 0; -ENOENT where there is no compiler; -EINVAL where it refuses the
- * text, with why. */
+/* The same for a header (its text) with a caller for function and the timed loops around it. name is
+ * what the subjects are called. */
 int uc_build_header(const char *header, const char *function, const char *name, bool native,
                     struct uc_built *out, char *why, size_t why_cap);
 void uc_built_unload(struct uc_built *b);

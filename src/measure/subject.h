@@ -10,13 +10,21 @@
 #include "measure/loops.h"
 #include "strategies/registry.h"
 
+/* Bytes of code: at each call site, and once in the program, of the dispatch (with what is inlined
+ * into it) and of the strategies behind it. site 0: not known. */
+struct uc_code_bytes {
+    long site, dispatch, strategy;
+};
+
 struct uc_subject {
     char name[UC_NAME];
     enum ucopy_role role;
     enum uc_form form;
     uc_copy_fn *fn;               /* the called form */
     const struct uc_loops *loops; /* around fn, or with the copy inlined */
-    size_t min, max;              /* sizes that it serves, inclusive */
+    const struct uc_loops *cold;  /* with other work between the calls; NULL: none */
+    struct uc_code_bytes code;
+    size_t min, max; /* sizes that it serves, inclusive */
     bool dispatch;
 };
 

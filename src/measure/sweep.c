@@ -27,6 +27,8 @@ static bool serves(const struct uc_subject *u, const struct uc_cell *p)
     /* the reference is checked against, not raced */
     if (u->role == UCOPY_REFERENCE)
         return false;
+    if (p->code == UC_COLD && !u->cold)
+        return false;
     /* inlining is a question of short copies at hand, not of worst cases and far states */
     if (u->form == UC_INLINE && u->role == UCOPY_CANDIDATE &&
         (p->size > 64 || p->entry != UC_COPY || p->page_distance >= 0 || p->dst_align >= 0 ||
@@ -437,6 +439,12 @@ static void fill_cell(const struct uc_sweep *s, const struct uc_series *e, size_
     c->mapping_spread = hi / lo;
 }
 
+/* All that a program with one call site carries. */
+static long code_bytes(const struct uc_code_bytes *b)
+{
+    return b->site ? b->site + b->dispatch + b->strategy : -1;
+}
+
 int uc_sweep_cells(const struct uc_sweep *s, struct uc_cells *out)
 {
     double factor[UC_MAX_ROUNDS];
@@ -456,6 +464,7 @@ int uc_sweep_cells(const struct uc_sweep *s, struct uc_cells *out)
             memcpy(c.strategy, s->subject[k].name, sizeof(c.strategy));
             c.role = s->subject[k].role;
             c.form = s->subject[k].form;
+            c.code_bytes = code_bytes(&s->subject[k].code);
             fill_cell(s, e, k, factor, &c);
             if (c.n)
                 rc = uc_cells_add(out, &c);
