@@ -234,6 +234,22 @@ static void refusals_are_one_line(void **state)
          "--consumer scan: ", 2},
         {"echo 9999999:1 >d.csv; \"$UCOPY_TUNE\" bench libc --sizes-from d.csv",
          "d.csv: no size up to ", 2},
+        {"\"$UCOPY_TUNE\" bench libc --inline", "--inline: libc has no inlined form", 2},
+        {"\"$UCOPY_TUNE\" bench --inline --peer libc.so.6",
+         "--inline: --peer libc.so.6 has no inlined form", 2},
+        {"\"$UCOPY_TUNE\" bench --inline --state l2", "--inline: --state l2: only ", 2},
+        {"\"$UCOPY_TUNE\" bench --inline --consumer scan", "--inline: --consumer scan: only ", 2},
+        {"\"$UCOPY_TUNE\" bench --inline --consumer evict", "--inline: --consumer evict: only ", 2},
+        {"\"$UCOPY_TUNE\" bench short_tree_gpr_64 --inline --size 65,1M",
+         "--inline: none of the sizes is served by short_tree_gpr_64", 2},
+        {"\"$UCOPY_TUNE\" bench --inline --header nowhere.h", "--header nowhere.h: No such file",
+         2},
+        {"echo '#ifndef UCOPY_X_H' >y.h; \"$UCOPY_TUNE\" bench --inline --header y.h",
+         "--header y.h: cc fails: ", 2},
+        {"CC=/nowhere/cc \"$UCOPY_TUNE\" bench rep_movsb --inline",
+         "--inline: no compiler: '/nowhere/cc' cannot be run", 3},
+        {"\"$UCOPY_TUNE\" bench short_masked_avx512_64 --inline --disable-isa avx512bw",
+         "is not usable here: ", 3},
         {"\"$UCOPY_TUNE\" bench avx512_loop_x4 --disable-isa avx512bw", "is not usable here: ", 3},
     };
 
@@ -297,6 +313,74 @@ static void bench_replays_a_mix(void **state)
     assert_holds("out", "state l2, consumer wait, order learned");
 }
 
+/* A row a size, code and form; its called form first, with ratio 1 to itself. */
+static void inline_rows_are_whole(const char *name, size_t rows, const char *const *copy,
+                                  size_t copies)
+{
+    static const char *const form[] = {"called", "inline", "checked"};
+    char *text = slurp(name), *save, *line = strtok_r(text, "\n", &save);
+    size_t n = 0;
+
+    for (int i = 0; i < 2; i++, line = strtok_r(NULL, "\n", &save))
+        assert_int_equal(*line, '#');
+    assert_non_null(strstr(line, "site  dispatch  strategy"));
+    while ((line = strtok_r(NULL, "\n", &save))) {
+        char strategy[60], code[10], word[10];
+        size_t size;
+        double ns, ratio, lo, hi;
+        long site, dispatch, once;
+        int end = 0;
+        if (sscanf(line, "%zu %59[^ ] %9s %9s %lf %lf %lf to %lf %ld %ld %ld%n", &size, strategy,
+                   code, word, &ns, &ratio, &lo, &hi, &site, &dispatch, &once, &end) != 11 ||
+            line[end])
+            fail_msg("no row: %s", line);
+        assert_string_equal(strategy, copy[n / 6 % copies]);
+        assert_string_equal(code, n / 3 % 2 ? "cold" : "warm");
+        assert_string_equal(word, form[n % 3]);
+        assert_true(n % 3 || ratio == 1);
+        assert_true(ns >= 0 && lo <= ratio && ratio <= hi);
+        assert_true(site > 0 && dispatch >= 0 && once >= 0);
+        bool inlined = n % 3 == 1;
+        assert_int_equal(dispatch > 0, !inlined && strstr(strategy, "short_"));
+        assert_int_equal(once > 0, !inlined && !strstr(strategy, "short_"));
+        n++;
+    }
+    assert_int_equal(n, rows);
+    free(text);
+}
+
+static void bench_tells_inline_from_called(void **state)
+{
+    static const char *const two[] = {"short_tree_gpr_64", "unrolled"};
+
+    if (system("cc --version >/dev/null 2>&1") != 0)
+        skip();
+    /* the same copy named twice is one */
+    assert_int_equal(sh("\"$UCOPY_TUNE\" bench short_tree_gpr_64 unrolled unrolled --inline "
+                        "--size 0,9,64 --budget 50ms"),
+                     0);
+    inline_rows_are_whole("out", 3 * 2 * 2 * 3, two, 2);
+    assert_int_equal(sh("\"$UCOPY_TUNE\" bench short_tree_gpr_64 unrolled --inline --consumer wait "
+                        "--size 8 --budget 50ms --format csv && cp out cells.csv && "
+                        "\"$UCOPY_TUNE\" fit cells.csv"),
+                     0);
+    assert_int_equal(lines("cells.csv"), 1 + 2 * 2 * 3);
+    assert_holds("cells.csv", "consumer,form,code,mapping_spread,code_bytes,role,n\n");
+    assert_holds("cells.csv", ",wait,checked,cold,");
+    /* a header, built twice */
+    assert_int_equal(sh("\"$UCOPY_TUNE\" bench --inline --size 64,100k --budget 50ms "
+                        "--header \"$(ls \"$UCOPY_SOURCE\"/profiles/*.h | head -n 1)\""),
+                     0);
+    assert_holds("out", " native ");
+    assert_holds("out", " baseline ");
+    assert_int_equal(lines("out"), 3 + 2 * 2 * 2 * 3);
+    /* of a mix, as before, one form */
+    assert_int_equal(sh("echo 8:1 >mix.csv; \"$UCOPY_TUNE\" bench unrolled --inline --sizes-from "
+                        "mix.csv --budget 50ms"),
+                     0);
+    assert_holds("out", "unrolled                             inline ");
+}
+
 /* On one CPU, without a topology to read, and with few files. */
 static void hostile_boxes_are_served(void **state)
 {
@@ -320,6 +404,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_foreign_topology_is_not_tuned, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_prints_the_difference, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_replays_a_mix, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(bench_tells_inline_from_called, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(hostile_boxes_are_served, make_dir, remove_dir),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include "cli/options.h"
 #include "cli/session.h"
 #include "machine/counters.h"
-#include "measure/build.h"
+#include "measure/form_build.h"
 #include "measure/sweep.h"
 
 #define UC_BENCH_NAMES 64
@@ -20,7 +20,7 @@ struct uc_bench {
     size_t sizes;
     int state; /* enum uc_state; UC_NATURAL by default */
     int order; /* enum uc_order of a replayed mix */
-    bool inlined;
+    bool inlined; /* --inline: of single sizes all forms, of a mix the inlined one */
     const char *event[UC_MAX_EVENTS];
     size_t events;
     const char *peer[UC_BENCH_EXTRAS]; /* LIB.so[:SYMBOL] */
@@ -29,6 +29,8 @@ struct uc_bench {
     size_t headers;
     struct uc_built built[2 * UC_BENCH_EXTRAS];
     size_t builts;
+    struct uc_object object[1 + 2 * UC_BENCH_EXTRAS]; /* copies in all forms */
+    size_t objects;
     void *library[UC_BENCH_EXTRAS];
     size_t libraries;
 };
@@ -40,15 +42,33 @@ int uc_bench_subjects(struct uc_bench *b, const struct uc_session *s, struct uc_
                       size_t *n);
 void uc_bench_release(struct uc_bench *b);
 
+/* Is a strategy usable here? Where not, says so. */
+bool uc_bench_usable(const struct ucopy_strategy *x, const struct uc_session *s);
+/* A generated header's text and the name of its function, of which cap bytes are kept. 0; a
+ * negative errno of reading; -EINVAL where it is none, with *text read. */
+int uc_bench_read_header(const char *path, char **text, char *name, size_t cap);
+/* Says why a header failed; the exit code. */
+int uc_bench_header_failed(const char *path, int rc, const char *why);
+
 /* Times all subjects at the places of plan; weights may be NULL for the default. 0 or a negative
  * errno. */
 int uc_bench_measure(const struct uc_options *o, struct uc_session *s,
                      const struct uc_weights *weights, const struct uc_plan *plan,
                      const struct uc_subject *u, size_t n, struct uc_cells *cells);
 
-/* A subject's cell at a size (0 for a replayed mix), or NULL. */
+/* A subject's cell at a size (0 for a replayed mix) with warm or cold code, or NULL. */
 const struct uc_cell *uc_bench_cell(const struct uc_cells *cells, const struct uc_subject *u,
-                                    size_t size);
+                                    size_t size, enum uc_code code);
+
+/* --inline: may it stand with the other options? Else one line and UC_EXIT_USAGE. */
+int uc_bench_inline_check(const struct uc_bench *b, const struct uc_options *o);
+/* UC_FORM_COUNT subjects a copy (called, inline, checked): the strategies named, or else the headers, or else the short dispatches
+ * that are usable here. 0, or the exit code after one line on stderr. */
+int uc_bench_inline_subjects(struct uc_bench *b, const struct uc_session *s, struct uc_subject *u,
+                             size_t *n);
+void uc_bench_inline_print(const struct uc_bench *b, const struct uc_options *o,
+                           const struct uc_session *s, const struct uc_cells *cells,
+                           const struct uc_subject *u, size_t n);
 
 /* --sizes-from: replays the distribution and prints its table. 0 or the exit code. */
 int uc_bench_mix(struct uc_bench *b, const struct uc_options *o, struct uc_session *s,

@@ -45,7 +45,7 @@ static void print_table(const struct uc_bench *b, const struct uc_options *o,
                         const struct uc_session *s, const struct uc_sizes *cut, double above,
                         const struct uc_cells *cells, const struct uc_subject *u, size_t n)
 {
-    const struct uc_cell *base = uc_bench_cell(cells, &u[0], 0);
+    const struct uc_cell *base = uc_bench_cell(cells, &u[0], 0, UC_WARM);
 
     printf("# %s on %s, CPU %d; state %s, consumer %s, order %s; %.2f %% of the calls are larger "
            "than %zu and left out\n",
@@ -56,7 +56,7 @@ static void print_table(const struct uc_bench *b, const struct uc_options *o,
     snprintf(ratio, sizeof(ratio), "x %s", u[0].name);
     printf("%-36s %-7s %9s %9s %7s  %s\n", "copy", "form", "ns", "tsc_ticks", ratio, "interval");
     for (size_t i = 0; i < n; i++) {
-        const struct uc_cell *c = uc_bench_cell(cells, &u[i], 0);
+        const struct uc_cell *c = uc_bench_cell(cells, &u[i], 0, UC_WARM);
         if (c)
             print_row(s, c, base);
         else

@@ -11,6 +11,16 @@
 #include "base/msg.h"
 #include "cli/command.h"
 
+bool uc_bench_usable(const struct ucopy_strategy *x, const struct uc_session *s)
+{
+    char lacking[128];
+
+    if (x->isa & ~s->isa)
+        uc_error("%s is not usable here: %s is missing or disabled", x->name,
+                 ucopy_isa_text(x->isa & ~s->isa, lacking, sizeof(lacking)));
+    return !(x->isa & ~s->isa);
+}
+
 /* The usable ones of those named; where none is named and nothing else is given, all usable ones;
  * else libc alone. */
 static int add_strategies(const struct uc_bench *b, const struct uc_session *s,
@@ -21,15 +31,10 @@ static int add_strategies(const struct uc_bench *b, const struct uc_session *s,
 
     for (size_t i = 0; i < most; i++) {
         const struct ucopy_strategy *x = b->names ? b->named[i] : &ucopy_strategies[i];
-        char lacking[128];
-        if (x->isa & ~s->isa) {
-            if (b->names) {
-                uc_error("%s is not usable here: %s is missing or disabled", x->name,
-                         ucopy_isa_text(x->isa & ~s->isa, lacking, sizeof(lacking)));
-                return UC_EXIT_MACHINE;
-            }
+        if (b->names && !uc_bench_usable(x, s))
+            return UC_EXIT_MACHINE;
+        if (x->isa & ~s->isa)
             continue;
-        }
         if (!b->names && (x->role == UCOPY_REFERENCE || x->role == UCOPY_LIMIT))
             continue;
         if (libc_alone && !(x->flags & UCOPY_LIBC))
@@ -88,18 +93,30 @@ static int function_name(const char *text, char *name, size_t cap)
     return 0;
 }
 
+int uc_bench_read_header(const char *path, char **text, char *name, size_t cap)
+{
+    int rc = uc_read_file(path, 1 << 20, text, NULL);
+
+    if (rc)
+        *text = NULL;
+    return rc ? rc : function_name(*text, name, cap);
+}
+
+int uc_bench_header_failed(const char *path, int rc, const char *why)
+{
+    uc_error("--header %s: %s", path,
+             why[0]          ? why
+             : rc == -EINVAL ? "this is no generated header"
+                             : strerror(-rc));
+    return rc == -ENOENT && why[0] ? UC_EXIT_MACHINE : UC_EXIT_USAGE;
+}
+
 /* Called as a baseline build calls it, inlined as one with -march=native does. */
 static int add_header(struct uc_bench *b, const char *path, struct uc_subject *u, size_t *n)
 {
     char name[96], why[256] = "", *text;
-    int rc = uc_read_file(path, 1 << 20, &text, NULL);
+    int rc = uc_bench_read_header(path, &text, name, sizeof(name));
 
-    if (rc) {
-        uc_error("--header %s: %s", path, strerror(-rc));
-        return UC_EXIT_USAGE;
-    }
-    if (function_name(text, name, sizeof(name)))
-        rc = -EINVAL;
     for (int native = 0; native < 2 && !rc; native++) {
         struct uc_built *built = &b->built[b->builts];
         rc = uc_build_header(text, name, "header", native, built, why, sizeof(why));
@@ -110,9 +127,7 @@ static int add_header(struct uc_bench *b, const char *path, struct uc_subject *u
         snprintf(u[(*n)++].name, UC_NAME, "%.36s %s", name, native ? "inlined" : "called");
     }
     free(text);
-    if (rc)
-        uc_error("--header %s: %s", path, why[0] ? why : "this is no generated header");
-    return rc == -ENOENT ? UC_EXIT_MACHINE : rc ? UC_EXIT_USAGE : 0;
+    return rc ? uc_bench_header_failed(path, rc, why) : 0;
 }
 
 int uc_bench_subjects(struct uc_bench *b, const struct uc_session *s, struct uc_subject *u,
@@ -133,7 +148,9 @@ void uc_bench_release(struct uc_bench *b)
         uc_built_unload(&b->built[i]);
     for (size_t i = 0; i < b->libraries; i++)
         dlclose(b->library[i]);
-    b->builts = b->libraries = 0;
+    for (size_t i = 0; i < b->objects; i++)
+        uc_object_unload(&b->object[i]);
+    b->builts = b->libraries = b->objects = 0;
 }
 
 int uc_bench_measure(const struct uc_options *o, struct uc_session *s,
@@ -165,10 +182,10 @@ int uc_bench_measure(const struct uc_options *o, struct uc_session *s,
 }
 
 const struct uc_cell *uc_bench_cell(const struct uc_cells *cells, const struct uc_subject *u,
-                                    size_t size)
+                                    size_t size, enum uc_code code)
 {
     for (size_t i = 0; i < cells->n; i++)
-        if (cells->v[i].size == size && cells->v[i].form == u->form &&
+        if (cells->v[i].size == size && cells->v[i].form == u->form && cells->v[i].code == code &&
             !strcmp(cells->v[i].strategy, u->name))
             return &cells->v[i];
     return NULL;

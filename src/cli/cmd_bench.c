@@ -28,7 +28,11 @@ static const struct argp_option bench_options[] = {
      "where the bytes are before the copy: natural, l1, l2, l3 or memory (default: natural, what "
      "repeating the size leads to)",
      0},
-    {"inline", KEY_INLINE, NULL, 0, "the inlined form in place of the called one", 0},
+    {"inline", KEY_INLINE, NULL, 0,
+     "each copy inline, called, and called behind one check, with warm and with cold code, and the "
+     "bytes of its code (of the strategies named, else of --header, else of the short dispatches); "
+     "with --sizes-from the inlined form in place of the called one",
+     0},
     {"events", KEY_EVENTS, "LIST", 0,
      "count these events, by the names that libpfm4 knows, by commas (default: cycles, "
      "instructions and L1D misses "
@@ -163,6 +167,11 @@ static void default_sizes(struct uc_bench *b)
         b->size[b->sizes++] = n;
 }
 
+static bool all_forms(const struct uc_bench *b, const struct uc_options *o)
+{
+    return b->inlined && !o->sizes_from;
+}
+
 static int make_plan(const struct uc_bench *b, const struct uc_options *o, struct uc_plan *p)
 {
     for (size_t i = 0; i < b->sizes; i++) {
@@ -181,8 +190,11 @@ static int make_plan(const struct uc_bench *b, const struct uc_options *o, struc
                           : c.size <= 64 * 1024   ? UC_SMALL
                           : c.size <= 1024 * 1024 ? UC_MIDDLE
                                                   : UC_LARGE;
-        if (uc_plan_add(p, &c, g))
-            return ENOMEM;
+        for (int code = UC_WARM; code <= (all_forms(b, o) ? UC_COLD : UC_WARM); code++) {
+            c.code = (enum uc_code)code;
+            if (uc_plan_add(p, &c, g))
+                return ENOMEM;
+        }
     }
     return 0;
 }
@@ -198,12 +210,12 @@ static void put_cost(const struct uc_cell *c)
 static void print_row(const struct uc_cells *cells, const struct uc_subject *u, size_t n,
                       size_t size)
 {
-    const struct uc_cell *x = uc_bench_cell(cells, &u[0], size),
-                         *y = n == 2 ? uc_bench_cell(cells, &u[1], size) : NULL;
+    const struct uc_cell *x = uc_bench_cell(cells, &u[0], size, UC_WARM),
+                         *y = n == 2 ? uc_bench_cell(cells, &u[1], size, UC_WARM) : NULL;
 
     printf("%10zu", size);
     for (size_t i = 0; i < n; i++)
-        put_cost(uc_bench_cell(cells, &u[i], size));
+        put_cost(uc_bench_cell(cells, &u[i], size, UC_WARM));
     if (n == 2 && x && y) {
         bool apart = x->hi < y->lo || y->hi < x->lo;
         printf("  %12.2f  %9.1f %%%s", y->cost - x->cost, 100 * (y->cost / x->cost - 1),
@@ -216,13 +228,13 @@ static void print_row(const struct uc_cells *cells, const struct uc_subject *u, 
 static void print_text(const struct uc_bench *b, const struct uc_session *s,
                        const struct uc_cells *cells, const struct uc_subject *u, size_t n)
 {
-    printf("# ns a call on %s, CPU %d; TSC %.4f GHz; %s form; state %s\n", s->cpu.key, s->pu,
-           s->clock.tsc_hz / 1e9, b->inlined ? "inline" : "called", uc_state_name[b->state]);
+    printf("# ns a call on %s, CPU %d; TSC %.4f GHz; called form; state %s\n", s->cpu.key, s->pu,
+           s->clock.tsc_hz / 1e9, uc_state_name[b->state]);
     if (n > 6) {
         printf("%10s  %-28s %10s %10s %10s\n", "size", "strategy", "ns", "lo", "hi");
         for (size_t i = 0; i < b->sizes; i++)
             for (size_t k = 0; k < n; k++) {
-                const struct uc_cell *c = uc_bench_cell(cells, &u[k], b->size[i]);
+                const struct uc_cell *c = uc_bench_cell(cells, &u[k], b->size[i], UC_WARM);
                 if (c)
                     printf("%10zu  %-28s %10.2f %10.2f %10.2f\n", c->size, c->strategy, c->cost,
                            c->lo, c->hi);
@@ -268,7 +280,8 @@ static int count_events(const struct uc_bench *b, const struct uc_session *s,
         for (size_t k = 0; k < n && !rc; k++) {
             struct uc_count count[UC_MAX_EVENTS];
             unsigned long dropped = 0;
-            if (plan->place[i].size < u[k].min || plan->place[i].size > u[k].max)
+            if (plan->place[i].size < u[k].min || plan->place[i].size > u[k].max ||
+                plan->place[i].code == UC_COLD)
                 continue;
             uc_batch_time(&batch, &u[k], 0, &dropped);
             uc_counters_start(c);
@@ -296,7 +309,10 @@ static int run(struct uc_bench *b, const struct uc_options *o, struct uc_session
     struct uc_plan plan = {0};
     struct uc_cells cells = {0};
     size_t n = 0;
-    int code = u ? uc_bench_subjects(b, s, u, &n) : UC_EXIT_MACHINE;
+    bool forms = all_forms(b, o);
+    int code = !u      ? UC_EXIT_MACHINE
+               : forms ? uc_bench_inline_subjects(b, s, u, &n)
+                       : uc_bench_subjects(b, s, u, &n);
 
     if (!code && o->sizes_from) {
         code = uc_bench_mix(b, o, s, u, n);
@@ -311,9 +327,11 @@ static int run(struct uc_bench *b, const struct uc_options *o, struct uc_session
         bool csv = o->format && !strcmp(o->format, "csv");
         if (csv)
             uc_cells_write_csv(&cells, s->clock.tsc_hz, stdout);
+        else if (forms)
+            uc_bench_inline_print(b, o, s, &cells, u, n);
         else
             print_text(b, s, &cells, u, n);
-        if (b->events || !csv)
+        if (b->events || !(csv || forms))
             rc = count_events(b, s, &plan, u, n, o->seed);
     }
     uc_bench_release(b);
@@ -347,6 +365,8 @@ static int bench(int argc, char **argv)
     if (rc)
         return rc - 1;
     if (o.format && uc_option_word("--format", o.format, formats, 2) < 0)
+        return UC_EXIT_USAGE;
+    if (all_forms(&b, &o) && uc_bench_inline_check(&b, &o))
         return UC_EXIT_USAGE;
     default_sizes(&b);
     rc = uc_session_open(&s, &o, 0);
