@@ -381,6 +381,30 @@ static void bench_tells_inline_from_called(void **state)
     assert_holds("out", "unrolled                             inline ");
 }
 
+/* Peers and headers of one name are told apart; under evict a header's nocache is timed. */
+static void bench_tells_its_subjects_apart(void **state)
+{
+    assert_int_equal(sh("\"$UCOPY_TUNE\" bench libc --size 64 --budget 50ms --format csv "
+                        "--peer libc.so.6 --peer libc.so.6:memmove --peer libc.so.6:memcpy "
+                        "--header \"$(ls \"$UCOPY_SOURCE\"/profiles/*.h | head -n 1)\" "
+                        "--header \"$(ls \"$UCOPY_SOURCE\"/profiles/*.h | head -n 1)\""),
+                     0);
+    assert_holds("out", "\nlibc.so.6,64,");
+    assert_holds("out", "\nlibc.so.6#2,64,");
+    assert_holds("out", "\nlibc.so.6:memmove,64,");
+    assert_holds("out", " called,64,");
+    assert_holds("out", " called#2,64,");
+    assert_holds("out", " inlined#2,64,");
+    assert_int_equal(lines("out"), 9);
+    assert_int_equal(sh("\"$UCOPY_TUNE\" bench libc --size 4k,2M --budget 50ms --format csv "
+                        "--consumer evict "
+                        "--header \"$(ls \"$UCOPY_SOURCE\"/profiles/*.h | head -n 1)\""),
+                     0);
+    assert_holds("out", "_nocache called,4096,");
+    assert_holds("out", "_nocache inlined,2097152,");
+    assert_int_equal(lines("out"), 7);
+}
+
 /* On one CPU, without a topology to read, and with few files. */
 static void hostile_boxes_are_served(void **state)
 {
@@ -405,6 +429,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(bench_prints_the_difference, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_replays_a_mix, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_tells_inline_from_called, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(bench_tells_its_subjects_apart, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(hostile_boxes_are_served, make_dir, remove_dir),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,10 +36,10 @@ struct uc_bench {
 };
 
 /* The subjects in the order in which they are printed: strategies (those named, or all usable
- * ones), peers, headers called and inlined. u has room for UC_BENCH_SUBJECTS. 0, or the exit code
- * after one line on stderr. */
-int uc_bench_subjects(struct uc_bench *b, const struct uc_session *s, struct uc_subject *u,
-                      size_t *n);
+ * ones), peers, headers called and inlined (their nocache entry where asked for). u has room for
+ * UC_BENCH_SUBJECTS. 0, or the exit code after one line on stderr. */
+int uc_bench_subjects(struct uc_bench *b, const struct uc_session *s, bool nocache,
+                      struct uc_subject *u, size_t *n);
 void uc_bench_release(struct uc_bench *b);
 
 /* Is a strategy usable here? Where not, says so. */

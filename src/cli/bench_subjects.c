@@ -45,10 +45,39 @@ static int add_strategies(const struct uc_bench *b, const struct uc_session *s,
     return 0;
 }
 
+/* A peer's name in the table: the library without its folder, and the symbol where it is not
+ * memcpy. A comma would end the field of a CSV. */
+static void peer_name(const char *path, const char *symbol, char name[UC_NAME])
+{
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    bool usual = !strcmp(symbol, "memcpy");
+
+    snprintf(name, UC_NAME, "%.*s%s%.20s", usual ? UC_NAME - 4 : 23, file, usual ? "" : ":",
+             usual ? "" : symbol);
+    for (char *p = name; *p; p++)
+        if (*p == ',' || !isgraph((unsigned char)*p))
+            *p = '_';
+}
+
+/* Cells are told apart by name and form: the second subject of a name (another build of a library,
+ * another header of this CPU) is called name#2. */
+static void add_distinct(const struct uc_subject *added, struct uc_subject *u, size_t *n)
+{
+    unsigned like = 1;
+
+    for (size_t i = 0; i < *n; i++)
+        like += u[i].form == added->form && !strncmp(u[i].name, added->name, strlen(added->name)) &&
+                strchr("#", u[i].name[strlen(added->name)]);
+    u[*n] = *added;
+    if (like > 1)
+        snprintf(u[*n].name, UC_NAME, "%.*s#%u", UC_NAME - 5, added->name, like % 1000);
+    ++*n;
+}
+
 /* LIB.so or LIB.so:SYMBOL; a path with a colon in it needs the symbol too. */
 static int add_peer(struct uc_bench *b, const char *spec, struct uc_subject *u, size_t *n)
 {
-    char path[1024];
+    char path[1024], name[UC_NAME];
     const char *colon = strrchr(spec, ':'), *symbol = colon ? colon + 1 : "memcpy";
 
     snprintf(path, sizeof(path), "%.*s", (int)(colon ? colon - spec : (long)strlen(spec)), spec);
@@ -65,10 +94,9 @@ static int add_peer(struct uc_bench *b, const char *spec, struct uc_subject *u, 
     }
     uc_copy_fn *fn;
     memcpy(&fn, &found, sizeof(fn));
-    const char *slash = strrchr(path, '/');
-    char name[UC_NAME];
-    snprintf(name, sizeof(name), "%.46s", slash ? slash + 1 : path);
-    u[(*n)++] = uc_subject_function(name, fn);
+    peer_name(path, symbol, name);
+    struct uc_subject peer = uc_subject_function(name, fn);
+    add_distinct(&peer, u, n);
     return 0;
 }
 
@@ -111,34 +139,39 @@ int uc_bench_header_failed(const char *path, int rc, const char *why)
     return rc == -ENOENT && why[0] ? UC_EXIT_MACHINE : UC_EXIT_USAGE;
 }
 
-/* Called as a baseline build calls it, inlined as one with -march=native does. */
-static int add_header(struct uc_bench *b, const char *path, struct uc_subject *u, size_t *n)
+/* Called as a baseline build calls it, inlined as one with -march=native does. nocache is the entry
+ * for what consumer evict does. */
+static int add_header(struct uc_bench *b, const char *path, bool nocache, struct uc_subject *u,
+                      size_t *n)
 {
-    char name[96], why[256] = "", *text;
-    int rc = uc_bench_read_header(path, &text, name, sizeof(name));
+    char name[96 + sizeof("_nocache")], why[256] = "", *text;
+    int rc = uc_bench_read_header(path, &text, name, 96);
 
+    if (!rc && nocache)
+        strcat(name, "_nocache");
     for (int native = 0; native < 2 && !rc; native++) {
         struct uc_built *built = &b->built[b->builts];
         rc = uc_build_header(text, name, "header", native, built, why, sizeof(why));
         if (rc)
             break;
         b->builts++;
-        u[*n] = native ? built->inlined : built->called;
-        snprintf(u[(*n)++].name, UC_NAME, "%.36s %s", name, native ? "inlined" : "called");
+        struct uc_subject *form = native ? &built->inlined : &built->called;
+        snprintf(form->name, UC_NAME, "%.36s %s", name, native ? "inlined" : "called");
+        add_distinct(form, u, n);
     }
     free(text);
     return rc ? uc_bench_header_failed(path, rc, why) : 0;
 }
 
-int uc_bench_subjects(struct uc_bench *b, const struct uc_session *s, struct uc_subject *u,
-                      size_t *n)
+int uc_bench_subjects(struct uc_bench *b, const struct uc_session *s, bool nocache,
+                      struct uc_subject *u, size_t *n)
 {
     int rc = add_strategies(b, s, u, n);
 
     for (size_t i = 0; i < b->peers && !rc; i++)
         rc = add_peer(b, b->peer[i], u, n);
     for (size_t i = 0; i < b->headers && !rc; i++)
-        rc = add_header(b, b->header[i], u, n);
+        rc = add_header(b, b->header[i], nocache, u, n);
     return rc;
 }
 

@@ -40,7 +40,8 @@ static const struct argp_option bench_options[] = {
      0},
     {"peer", KEY_PEER, "LIB[:SYMBOL]", 0,
      "another library's copy beside the others (default symbol: memcpy)", 0},
-    {"header", KEY_HEADER, "FILE", 0, "a generated header beside the others, called and inlined",
+    {"header", KEY_HEADER, "FILE", 0,
+     "a generated header beside the others, called and inlined; under --consumer evict its nocache",
      0},
     {"order", KEY_ORDER, "WORD", 0,
      "with --sizes-from: random (64 Ki calls, never in the same order), fixed (as many, each size "
@@ -186,10 +187,10 @@ static int make_plan(const struct uc_bench *b, const struct uc_options *o, struc
         }
         if (c.consumer == UC_SCAN && c.size < 64)
             return uc_usage("--consumer scan: sizes from 64 on, not %zu", c.size);
-        enum uc_group g = c.consumer == UC_EVICT  ? UC_EVICTS
-                          : c.size <= 64 * 1024   ? UC_SMALL
-                          : c.size <= 1024 * 1024 ? UC_MIDDLE
-                                                  : UC_LARGE;
+        enum uc_group g = c.size > 1024 * 1024     ? UC_LARGE
+                          : c.consumer == UC_EVICT ? UC_EVICTS
+                          : c.size <= 64 * 1024    ? UC_SMALL
+                                                   : UC_MIDDLE;
         for (int code = UC_WARM; code <= (all_forms(b, o) ? UC_COLD : UC_WARM); code++) {
             c.code = (enum uc_code)code;
             if (uc_plan_add(p, &c, g))
@@ -312,7 +313,7 @@ static int run(struct uc_bench *b, const struct uc_options *o, struct uc_session
     bool forms = all_forms(b, o);
     int code = !u      ? UC_EXIT_MACHINE
                : forms ? uc_bench_inline_subjects(b, s, u, &n)
-                       : uc_bench_subjects(b, s, u, &n);
+                       : uc_bench_subjects(b, s, o->consumer == UC_EVICT, u, &n);
 
     if (!code && o->sizes_from) {
         code = uc_bench_mix(b, o, s, u, n);
