@@ -181,6 +181,48 @@ static void a_failed_write_leaves_the_old_file(void **state)
     assert_int_equal(entries(p->dir, false), 1);
 }
 
+static void expect_entries(const char *dir, int n)
+{
+    assert_int_equal(entries(dir, false), n);
+}
+
+/* Files that belong together: nothing is replaced before both lie there whole, and what is dropped
+ * leaves nothing. */
+static void staged_files_replace_nothing_yet(void **state)
+{
+    struct place *p = *state;
+    struct uc_staged a, b;
+    char other[128];
+
+    snprintf(other, sizeof(other), "%s/other", p->dir);
+    assert_int_equal(uc_write_file(p->file, "old", 3), 0);
+    assert_int_equal(uc_stage_file(&a, p->file, "new", 3), 0);
+    assert_int_equal(uc_stage_file(&b, other, "two", 3), 0);
+    expect_text(p->file, "old", 3);
+    assert_int_equal(access(other, F_OK), -1);
+    expect_entries(p->dir, 3);
+    uc_drop_file(&b);
+    uc_drop_file(&b);
+    expect_entries(p->dir, 2);
+    assert_int_equal(uc_replace_file(&a), 0);
+    uc_drop_file(&a);
+    expect_text(p->file, "new", 3);
+    expect_entries(p->dir, 1);
+}
+
+/* The folder goes away between the two steps. */
+static void a_staged_file_may_fail_to_replace(void **state)
+{
+    struct place *p = *state;
+    struct uc_staged a;
+
+    assert_int_equal(uc_stage_file(&a, p->file, "new", 3), 0);
+    entries(p->dir, true);
+    assert_int_equal(uc_replace_file(&a), -ENOENT);
+    assert_null(a.tmp);
+    expect_entries(p->dir, 0);
+}
+
 static void write_for_ever(const char *path)
 {
     static char text[2][200000];
@@ -280,6 +322,8 @@ int main(void)
         IN_PLACE(the_mode_follows_the_umask),
         IN_PLACE(a_full_device_fails_and_stays),
         IN_PLACE(a_failed_write_leaves_the_old_file),
+        IN_PLACE(staged_files_replace_nothing_yet),
+        IN_PLACE(a_staged_file_may_fail_to_replace),
         IN_PLACE(killed_at_any_moment_the_file_is_whole),
         IN_PLACE(two_writers_and_a_reader),
         IN_PLACE(a_writable_folder_is_left_as_it_was),

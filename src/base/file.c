@@ -52,7 +52,7 @@ out:
     return rc;
 }
 
-static int write_all(int fd, const char *text, size_t len)
+int uc_write_fd(int fd, const char *text, size_t len)
 {
     while (len) {
         ssize_t put = write(fd, text, len);
@@ -72,7 +72,7 @@ static int write_in_place(const char *path, const char *text, size_t len)
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    int rc = write_all(fd, text, len);
+    int rc = uc_write_fd(fd, text, len);
     if (close(fd) && !rc)
         rc = -errno;
     return rc;
@@ -97,18 +97,11 @@ static int open_temporary(const char *path, char **name)
     return fd;
 }
 
-int uc_write_file(const char *path, const char *text, size_t len)
+/* Whole, on the disk, and with the mode that any new file gets. */
+static int fill_temporary(int fd, const char *text, size_t len)
 {
-    struct stat st;
-    char *tmp;
-    int rc;
+    int rc = uc_write_fd(fd, text, len);
 
-    if (!stat(path, &st) && !S_ISREG(st.st_mode))
-        return S_ISDIR(st.st_mode) ? -EISDIR : write_in_place(path, text, len);
-    int fd = open_temporary(path, &tmp);
-    if (fd < 0)
-        return fd;
-    rc = write_all(fd, text, len);
     if (!rc) {
         mode_t mask = umask(0);
         umask(mask);
@@ -117,12 +110,53 @@ int uc_write_file(const char *path, const char *text, size_t len)
     }
     if (close(fd) && !rc)
         rc = -errno;
-    if (!rc && rename(tmp, path))
-        rc = -errno;
-    if (rc)
-        unlink(tmp);
-    free(tmp);
     return rc;
+}
+
+int uc_stage_file(struct uc_staged *f, const char *path, const char *text, size_t len)
+{
+    struct stat st;
+
+    *f = (struct uc_staged){path, text, len, NULL};
+    if (!stat(path, &st) && !S_ISREG(st.st_mode))
+        return S_ISDIR(st.st_mode) ? -EISDIR : 0;
+    int fd = open_temporary(path, &f->tmp);
+    if (fd < 0)
+        return fd;
+    int rc = fill_temporary(fd, text, len);
+    if (rc)
+        uc_drop_file(f);
+    return rc;
+}
+
+int uc_replace_file(struct uc_staged *f)
+{
+    if (!f->tmp)
+        return write_in_place(f->path, f->text, f->len);
+    if (rename(f->tmp, f->path)) {
+        int rc = -errno;
+        uc_drop_file(f);
+        return rc;
+    }
+    free(f->tmp);
+    f->tmp = NULL;
+    return 0;
+}
+
+void uc_drop_file(struct uc_staged *f)
+{
+    if (f->tmp)
+        unlink(f->tmp);
+    free(f->tmp);
+    f->tmp = NULL;
+}
+
+int uc_write_file(const char *path, const char *text, size_t len)
+{
+    struct uc_staged f;
+    int rc = uc_stage_file(&f, path, text, len);
+
+    return rc ? rc : uc_replace_file(&f);
 }
 
 int uc_dir_writable(const char *dir)

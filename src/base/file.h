@@ -14,6 +14,21 @@ int uc_read_file(const char *path, size_t limit, char **text, size_t *len);
  * the device. */
 int uc_write_file(const char *path, const char *text, size_t len);
 
+/* The same in two steps, for files that belong together: all are staged, then all replaced, so that
+ * what fails or is killed in the long first step leaves every old file. text is borrowed until the
+ * file is replaced or dropped; either frees what staging took, and dropping twice does no harm. */
+struct uc_staged {
+    const char *path, *text;
+    size_t len;
+    char *tmp; /* NULL: to be written in place */
+};
+int uc_stage_file(struct uc_staged *f, const char *path, const char *text, size_t len);
+int uc_replace_file(struct uc_staged *f);
+void uc_drop_file(struct uc_staged *f);
+
+/* All of text to a descriptor. */
+int uc_write_fd(int fd, const char *text, size_t len);
+
 /* Can a file be made in this folder? Tried for real, by making a temporary and removing it. */
 int uc_dir_writable(const char *dir);
 

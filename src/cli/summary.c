@@ -239,6 +239,6 @@ void uc_tune_summary(const struct uc_tune *t)
             t->header_path);
     else if (t->kept)
         printf("\nThe decision in %s stands; the files are left as they are.\n", t->header_path);
-    else
+    else if (!t->unwritten)
         printf("\nWrote %s and %s\n", t->header_path, t->json_path);
 }

@@ -62,6 +62,7 @@ struct uc_tune {
         new_loss[UC_ENTRY_COUNT]; /* where it does not, both on the new readings */
     bool kept;                    /* all of it stands: the files are left alone */
     bool kept_from_quick; /* it does not, but a quick run does not replace a longer one's profile */
+    bool unwritten;       /* the files could not be written: the summary is all there is */
     char header_path[4096], json_path[4096], journal_path[4096];
 };
 

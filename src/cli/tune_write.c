@@ -215,12 +215,28 @@ static int emit_header(const struct uc_profile *p, char **text, size_t *n)
     return rc;
 }
 
-static int write_one(const char *path, const char *text, size_t n)
+static int told(const char *path, int rc)
 {
-    int rc = uc_write_file(path, text, n);
-
     if (rc)
         uc_error("cannot write %s: %s", path, strerror(-rc));
+    return rc;
+}
+
+/* Both or none: neither is of use beside the other's former self. */
+static int write_both(const struct uc_tune *t, const char *json, const char *header, size_t n)
+{
+    struct uc_staged j, h;
+    int rc = told(t->json_path, uc_stage_file(&j, t->json_path, json, strlen(json)));
+
+    if (rc)
+        return rc;
+    rc = told(t->header_path, uc_stage_file(&h, t->header_path, header, n));
+    if (!rc)
+        rc = told(t->json_path, uc_replace_file(&j));
+    if (!rc)
+        rc = told(t->header_path, uc_replace_file(&h));
+    uc_drop_file(&j);
+    uc_drop_file(&h);
     return rc;
 }
 
@@ -240,13 +256,12 @@ int uc_tune_write(struct uc_tune *t)
             rc = -ENOMEM;
         }
         if (!rc)
-            rc = write_one(t->json_path, json, strlen(json));
-        if (!rc)
-            rc = write_one(t->header_path, header, n);
+            rc = write_both(t, json, header, n);
     }
     if (!rc)
         unlink(t->journal_path);
     free(json);
     free(header);
+    t->unwritten = rc;
     return rc ? UC_EXIT_MACHINE : 0;
 }
