@@ -39,7 +39,6 @@ static uint64_t signature(const struct uc_sweep *s)
                       c->mix,
                       c->order,
                       c->entry,
-                      c->code,
                       (size_t)c->dst_align,
                       (size_t)c->src_align,
                       (size_t)c->page_distance,
@@ -62,8 +61,14 @@ struct head {
     unsigned rounds[UC_GROUPS];
     double spent[UC_GROUPS];
     uint64_t readings, dropped;
-    struct uc_caches caches; /* the plan was made for them */
+    struct uc_caches caches;
+    uint64_t caches_sum; /* of the bytes of caches */
 };
+
+static uint64_t sum_of(const struct uc_caches *c)
+{
+    return mix(0xCBF29CE484222325u, c, sizeof(*c));
+}
 
 static size_t values_bytes(const struct uc_sweep *s, const struct uc_series *e)
 {
@@ -86,14 +91,15 @@ int uc_journal_save(const struct uc_sweep *s, const char *path)
                      .signature = signature(s),
                      .rng = s->rng.state,
                      .readings = s->readings,
-                     .dropped = s->dropped,
-                     .caches = *s->o.caches};
+                     .dropped = s->dropped};
     char *text = malloc(bytes), *p = text;
 
     if (!text)
         return -ENOMEM;
     memcpy(h.rounds, s->rounds, sizeof(h.rounds));
     memcpy(h.spent, s->spent, sizeof(h.spent));
+    memcpy(&h.caches, s->o.caches, sizeof(h.caches)); /* padding too, which the sum covers */
+    h.caches_sum = sum_of(&h.caches);
     p = (char *)memcpy(p, &h, sizeof(h)) + sizeof(h);
     for (size_t i = 0; i < s->n; i++) {
         const struct uc_series *e = &s->series[i];
@@ -103,6 +109,22 @@ int uc_journal_save(const struct uc_sweep *s, const char *path)
     int rc = uc_write_file(path, text, bytes);
     free(text);
     return rc;
+}
+
+int uc_journal_caches(const char *path, struct uc_caches *c)
+{
+    struct head h = {0};
+    FILE *f = fopen(path, "re");
+
+    if (!f)
+        return -errno;
+    size_t got = fread(&h, 1, sizeof(h), f);
+    fclose(f);
+    if (got < sizeof(h) || memcmp(h.magic, MAGIC, sizeof(MAGIC)) != 0 ||
+        h.caches_sum != sum_of(&h.caches))
+        return -EINVAL;
+    *c = h.caches;
+    return 0;
 }
 
 static int check(const struct uc_sweep *s, const struct head *h, size_t bytes)
@@ -116,23 +138,6 @@ static int check(const struct uc_sweep *s, const struct head *h, size_t bytes)
     for (int g = 0; g < UC_GROUPS; g++)
         if (h->rounds[g] > uc_sweep_most((enum uc_group)g) || !(h->spent[g] >= 0))
             return -EINVAL;
-    return 0;
-}
-
-int uc_journal_caches(const char *path, struct uc_caches *c)
-{
-    struct head h = {0};
-    char *text;
-    size_t bytes;
-    int rc = uc_read_file(path, (size_t)1 << 30, &text, &bytes);
-
-    if (rc)
-        return rc;
-    memcpy(&h, text, bytes < sizeof(h) ? bytes : sizeof(h));
-    free(text);
-    if (bytes < sizeof(h) || memcmp(h.magic, MAGIC, sizeof(MAGIC)) != 0)
-        return -EINVAL;
-    *c = h.caches;
     return 0;
 }
 

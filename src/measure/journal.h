@@ -14,9 +14,8 @@ int uc_journal_save(const struct uc_sweep *s, const char *path);
  * sweep is as it was. */
 int uc_journal_load(struct uc_sweep *s, const char *path);
 
-/* The caches that the journal's plan was made for: on a shared box they measure a little different
- * every time, and another size makes another plan. 0, -EINVAL for a file that is no journal, or the
- * errno of reading; *c is then as it was. */
+/* The caches that the journal's plan was made for: a run that goes on with it must plan with these.
+ * 0; -EINVAL where it is damaged; or the negative errno of opening it. */
 int uc_journal_caches(const char *path, struct uc_caches *c);
 
 #endif
