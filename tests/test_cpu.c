@@ -331,6 +331,7 @@ static void test_hypervisors(void **state)
         assert_int_equal(read_text(text, &cpus), 0);
         assert_int_equal(cpus.kind[0].hypervisor, t[i].hypervisor);
         assert_string_equal(cpus.kind[0].hypervisor_name, t[i].name);
+        assert_int_equal(uc_cpu_emulated(&cpus.kind[0]), !strcmp(t[i].name, "QEMU TCG"));
     }
 }
 

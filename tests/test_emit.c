@@ -93,6 +93,23 @@ static void the_prefix_names_key_environment_and_variant(void **state)
     made_up_free(p);
 }
 
+/* Among the first lines, which is what a reviewer reads. */
+static void an_emulated_cpu_is_marked(void **state)
+{
+    static const char mark[] = "\n * EMULATED: ";
+    struct uc_profile *p = plain_profile();
+    char *text = good(p, "c");
+
+    assert_lacks(text, mark);
+    free(text);
+    snprintf(p->cpu.hypervisor_name, sizeof p->cpu.hypervisor_name, "QEMU TCG");
+    text = good(p, "c");
+    assert_has(text, mark);
+    assert_true(strstr(text, mark) < strstr(text, "\n *\n"));
+    free(text);
+    made_up_free(p);
+}
+
 static void the_ladder_is_defined(void **state)
 {
     static const char *const lines[] = {
@@ -368,6 +385,7 @@ int main(void)
         cmocka_unit_test(formats_are_found_by_name),
         cmocka_unit_test(the_prefix_names_key_environment_and_variant),
         cmocka_unit_test(the_ladder_is_defined),
+        cmocka_unit_test(an_emulated_cpu_is_marked),
         cmocka_unit_test(the_first_lines_say_what_it_is),
         cmocka_unit_test(full_ladders_stand_in_the_first_lines),
         cmocka_unit_test(text_of_others_cannot_break_the_comment),

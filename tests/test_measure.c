@@ -406,6 +406,25 @@ static void a_signal_stops_the_sweep(void **state)
     uc_plan_free(&p);
 }
 
+/* Bound to one CPU and found on another: no reading of the round counts. */
+static void a_thread_moved_away_stops_the_sweep(void **state)
+{
+    struct uc_plan p = small_plan();
+    struct uc_subject u[1] = {uc_subject_function("b", watch)};
+    struct uc_sweep_options o = sweep_options(1);
+    struct uc_cells cells = {0};
+    struct uc_sweep *s;
+    int absent = CPU_SETSIZE;
+
+    o.pu = &absent;
+    assert_int_equal(uc_sweep_new(&s, &p, u, 1, &o), 0);
+    assert_int_equal(uc_sweep_run(s), -EXDEV);
+    assert_int_equal(uc_sweep_cells(s, &cells), 0);
+    assert_int_equal(cells.n, 0);
+    uc_sweep_free(s);
+    uc_plan_free(&p);
+}
+
 /* ---- the journal */
 
 static char path[] = "/tmp/ucopy-journal-XXXXXX";
@@ -467,6 +486,31 @@ static void a_journal_is_taken_up_whole(void **state)
     uc_plan_free(&p);
 }
 
+/* The caches that a run goes on with are those of its beginning, or none. */
+static void check_caches(const char *text, size_t n)
+{
+    struct uc_caches c, before;
+    char *at = memmem(text, n, &caches, sizeof(caches)), *copy = malloc(n);
+
+    assert_non_null(at);
+    assert_non_null(copy);
+    assert_int_equal(uc_journal_caches(path, &c), 0);
+    assert_memory_equal(&c, &caches, sizeof(c));
+    memset(&c, 0x5A, sizeof(c));
+    before = c;
+    for (size_t i = 0; i < sizeof(caches); i += 7) {
+        memcpy(copy, text, n);
+        copy[(size_t)(at - text) + i] ^= 1;
+        assert_int_equal(uc_write_file(path, copy, n), 0);
+        assert_int_equal(uc_journal_caches(path, &c), -EINVAL);
+        assert_int_equal(uc_write_file(path, text, i), 0);
+        assert_int_equal(uc_journal_caches(path, &c), -EINVAL);
+    }
+    assert_int_equal(uc_journal_caches("/nowhere/journal", &c), -ENOENT);
+    assert_memory_equal(&c, &before, sizeof(c));
+    free(copy);
+}
+
 static void a_damaged_journal_is_refused(void **state)
 {
     struct uc_plan p = small_plan();
@@ -481,6 +525,7 @@ static void a_damaged_journal_is_refused(void **state)
     assert_int_equal(uc_sweep_run(s), 0);
     assert_int_equal(uc_journal_save(s, path), 0);
     assert_int_equal(uc_read_file(path, 1 << 26, &text, &n), 0);
+    check_caches(text, n);
     for (size_t cut = 0; cut < n; cut += cut < 256 ? 1 : 97) {
         assert_int_equal(uc_write_file(path, text, cut), 0);
         int rc = uc_journal_load(s, path);
@@ -511,13 +556,13 @@ static void the_grade_follows_from_evidence(void **state)
         char letter;
         const char *reason;
     } row[] = {
-        {{0, 0, 0, 0, 0}, 'A', NULL},          {{.02, .01, .05, .03, .03}, 'A', NULL},
-        {{0, -1, -1, 0, 0}, 'A', NULL},        {{.021, 0, 0, 0, 0}, 'B', "disturbed"},
-        {{.2, 0, 0, 0, 0}, 'C', "disturbed"},  {{0, .02, 0, 0, 0}, 'B', "hypervisor"},
-        {{0, .2, 0, 0, 0}, 'C', "hypervisor"}, {{0, 0, .2, 0, 0}, 'B', "sibling"},
-        {{0, 0, .9, 0, 0}, 'C', "sibling"},    {{0, 0, 0, .05, 0}, 'B', "itself"},
-        {{0, 0, 0, .1, 0}, 'C', "itself"},     {{0, 0, 0, 0, .05}, 'B', "half-width"},
-        {{0, 0, 0, 0, .5}, 'C', "half-width"},
+        {{0, 0, 0, 0, 0, false}, 'A', NULL},          {{.02, .01, .05, .03, .03, false}, 'A', NULL},
+        {{0, -1, -1, 0, 0, false}, 'A', NULL},        {{.021, 0, 0, 0, 0, false}, 'B', "disturbed"},
+        {{.2, 0, 0, 0, 0, false}, 'C', "disturbed"},  {{0, .02, 0, 0, 0, false}, 'B', "hypervisor"},
+        {{0, .2, 0, 0, 0, false}, 'C', "hypervisor"}, {{0, 0, .2, 0, 0, false}, 'B', "sibling"},
+        {{0, 0, .9, 0, 0, false}, 'C', "sibling"},    {{0, 0, 0, .05, 0, false}, 'B', "itself"},
+        {{0, 0, 0, .1, 0, false}, 'C', "itself"},     {{0, 0, 0, 0, .05, false}, 'B', "half-width"},
+        {{0, 0, 0, 0, .5, false}, 'C', "half-width"}, {{0, 0, 0, 0, 0, true}, 'C', "emulated"},
     };
 
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
@@ -529,9 +574,9 @@ static void the_grade_follows_from_evidence(void **state)
             assert_non_null(strstr(g.reason[0], row[i].reason));
     }
     struct uc_grade g;
-    uc_grade_of(&(struct uc_noise){.05, .2, .1, .05, .05}, &g);
+    uc_grade_of(&(struct uc_noise){.05, .2, .1, .05, .05, true}, &g);
     assert_int_equal(g.letter, 'C');
-    assert_int_equal(g.reasons, 5);
+    assert_int_equal(g.reasons, UC_GRADE_REASONS);
 }
 
 int main(void)
@@ -548,6 +593,7 @@ int main(void)
         cmocka_unit_test(subjects_are_called_in_their_range),
         cmocka_unit_test(disturbed_readings_make_no_cell),
         cmocka_unit_test(a_signal_stops_the_sweep),
+        cmocka_unit_test(a_thread_moved_away_stops_the_sweep),
         cmocka_unit_test_setup_teardown(a_journal_is_taken_up_whole, make_path, drop_path),
         cmocka_unit_test_setup_teardown(a_damaged_journal_is_refused, NULL, NULL),
         cmocka_unit_test(the_grade_follows_from_evidence),

@@ -107,10 +107,10 @@ int uc_bench_mix(struct uc_bench *b, const struct uc_options *o, struct uc_sessi
     else if (!rc)
         print_table(b, o, s, &cut, share_above(&all, top), &cells, u, n);
     if (rc)
-        uc_error(rc == -EINTR ? "interrupted" : "no memory");
+        code = uc_session_failed(s, rc);
     uc_cells_free(&cells);
     uc_plan_free(&plan);
     uc_sizes_free(&cut);
     uc_sizes_free(&all);
-    return !rc ? UC_EXIT_OK : rc == -EINTR ? uc_session_interrupted_code() : UC_EXIT_MACHINE;
+    return code;
 }

@@ -194,6 +194,7 @@ int uc_bench_measure(const struct uc_options *o, struct uc_session *s,
     struct uc_sweep_options so = {.weights = weights ? weights : &uc_weights_default,
                                   .caches = &s->caches,
                                   .clock = &s->clock,
+                                  .pu = &s->pu,
                                   .seconds = o->budget > 0 ? o->budget
                                              : o->quick    ? 1
                                                            : 4,

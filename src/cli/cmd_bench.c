@@ -336,17 +336,12 @@ static int run(struct uc_bench *b, const struct uc_options *o, struct uc_session
             rc = count_events(b, s, &plan, u, n, o->seed);
     }
     uc_bench_release(b);
-    if (rc == -EINTR)
-        uc_error("interrupted");
-    else if (rc)
-        uc_error("no memory: %s", strerror(-rc));
+    if (rc)
+        code = uc_session_failed(s, rc);
     uc_cells_free(&cells);
     uc_plan_free(&plan);
     free(u);
-    return code           ? code
-           : rc == -EINTR ? uc_session_interrupted_code()
-           : rc           ? UC_EXIT_MACHINE
-                          : UC_EXIT_OK;
+    return code;
 }
 
 static int bench(int argc, char **argv)

@@ -391,7 +391,7 @@ static size_t see_disturbances(const struct machine *m, struct uc_disturbance *o
         .core_spread = m->clock.core_lo > 0 ? m->clock.core_hi / m->clock.core_lo - 1 : 0,
         .paranoid = LONG_MIN,
         .refused = m->counters_rc == -EACCES || m->counters_rc == -EPERM,
-        .emulated = !strcmp(m->cpus.kind[0].hypervisor_name, "QEMU TCG"),
+        .emulated = uc_cpu_emulated(&m->cpus.kind[0]),
     };
 
     if (read_long("/sys/devices/system/cpu/intel_pstate/no_turbo", &value))

@@ -77,19 +77,27 @@ static int set_weights(struct uc_tune *t)
     return rc;
 }
 
+/* What is gone on with was planned for the caches as they were measured then; in a guest the last
+ * one measures differently from minute to minute. A journal that cannot be used is told of later.
+ */
+static void take_caches(struct uc_tune *t)
+{
+    if (t->o->resume)
+        uc_journal_caches(t->journal_path, &t->session.caches);
+    else
+        unlink(t->journal_path); /* readings of a run that is not gone on with */
+}
+
 static void set_paths(struct uc_tune *t)
 {
     char stem[UC_STEM];
     t->profile.environment = t->o->environment;
     t->profile.has_cpu = true;
     t->profile.cpu = t->session.cpu;
-    t->profile.has_caches = true;
     uc_profile_stem(&t->profile, stem, sizeof(stem));
     snprintf(t->header_path, sizeof(t->header_path), "%s/%s.h", t->o->output_dir, stem);
     snprintf(t->json_path, sizeof(t->json_path), "%s/%s.json", t->o->output_dir, stem);
     snprintf(t->journal_path, sizeof(t->journal_path), "%s/.%s.journal", t->o->output_dir, stem);
-    if (!t->o->resume)
-        unlink(t->journal_path); /* readings of a run that is not gone on with */
 }
 
 static int run(struct uc_tune *t)
@@ -113,9 +121,11 @@ static int run(struct uc_tune *t)
         uc_detail("%s: %.1f s", stage[i].name, uc_seconds() - begun);
     }
     uc_progress_end();
-    if (rc)
+    if (rc && !t->unwritten)
         return rc;
     uc_tune_summary(t);
+    if (rc)
+        return rc;
     if (t->failed || (t->o->strict && t->grade.letter > 'A'))
         return UC_EXIT_NO;
     return UC_EXIT_OK;
@@ -138,6 +148,7 @@ static int tune(int argc, char **argv)
         return UC_EXIT_MACHINE;
     }
     t->o = &o;
+    uc_session_signals(); /* the folder is tried by making a file in it */
     rc = uc_dir_writable(o.output_dir);
     if (rc) {
         uc_error("cannot write into %s: %s", o.output_dir, strerror(-rc));
@@ -149,8 +160,8 @@ static int tune(int argc, char **argv)
         rc = uc_session_open(&t->session, &o, 256u << 20);
     if (!rc) {
         set_paths(t);
-        if (o.resume)
-            uc_journal_caches(t->journal_path, &t->session.caches);
+        take_caches(t);
+        t->profile.has_caches = true;
         t->profile.caches = t->session.caches;
         t->top = choose_top(t);
         rc = run(t);

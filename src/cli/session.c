@@ -26,7 +26,31 @@ int uc_session_interrupted_code(void)
     return 128 + (caught ? (int)caught : SIGINT);
 }
 
-static void install_handlers(void)
+int uc_session_interrupted(void)
+{
+    uc_error("interrupted: nothing was written");
+    return uc_session_interrupted_code();
+}
+
+int uc_session_failed(const struct uc_session *s, int rc)
+{
+    char text[256];
+    cpu_set_t now;
+
+    if (rc == -EINTR)
+        return uc_session_interrupted();
+    if (rc != -EXDEV) {
+        uc_error("no memory: %s", strerror(-rc));
+        return UC_EXIT_MACHINE;
+    }
+    if (sched_getaffinity(0, sizeof(now), &now))
+        CPU_ZERO(&now);
+    uc_error("CPU %d was taken from this process while it measured (it may now use %s)", s->pu,
+             uc_cpu_set_text(&now, text, sizeof(text)));
+    return UC_EXIT_MACHINE;
+}
+
+void uc_session_signals(void)
 {
     struct sigaction sa = {.sa_handler = on_signal};
 
@@ -103,6 +127,8 @@ static int read_machine(struct uc_session *s, size_t chase_bytes)
         uc_error("cannot identify this CPU: %s", strerror(-rc));
         return UC_EXIT_MACHINE;
     }
+    if (uc_cpu_emulated(&s->cpu))
+        uc_warn("the CPU is emulated: times say nothing about any CPU");
     uc_caches_read(&s->caches, &s->cpu, s->topology, s->pu);
     if (chase_bytes && uc_caches_measure(&s->caches, chase_bytes))
         uc_warn("no memory to measure the caches: what CPUID and the OS say is used unmeasured");
@@ -122,6 +148,7 @@ int uc_session_open(struct uc_session *s, const struct uc_options *o, size_t cha
 
     memset(s, 0, sizeof(*s));
     s->lock = -1;
+    uc_session_signals();
     rc = uc_topology_open(&s->topology);
     if (rc) {
         uc_error("cannot read the machine's topology: %s", strerror(-rc));
@@ -136,15 +163,15 @@ int uc_session_open(struct uc_session *s, const struct uc_options *o, size_t cha
     rc = check_core(s, o);
     if (rc)
         goto out;
-    install_handlers();
     s->lock = uc_session_lock();
-    if (uc_interrupted) {
-        rc = uc_session_interrupted_code();
-        goto out;
-    }
-    rc = choose_core(s, o);
-    if (!rc)
+    if (!uc_interrupted)
+        rc = choose_core(s, o);
+    if (!rc && !uc_interrupted)
         rc = read_machine(s, chase_bytes);
+    if (!rc && uc_interrupted)
+        rc = uc_session_interrupted();
+    if (rc)
+        goto out;
     uc_topology_siblings(s->topology, s->pu, &s->siblings);
     s->isa = s->cpu.isa & ~o->disabled_isa;
     uc_machine_load_now(&s->load, s->pu, &s->siblings);

@@ -26,9 +26,9 @@ struct uc_session {
 };
 
 /* Opens topology, checks that it is this machine's, takes the lock (saying when it waits), pins,
- * identifies, reads the caches (and measures them to chase_bytes where that is above 0),
- * calibrates, and installs the handler that sets uc_interrupted on SIGINT and SIGTERM. Prints its
- * own one line on failure and returns the exit code; 0 to go on. */
+ * identifies, reads the caches (and measures them to chase_bytes where that is above 0) and
+ * calibrates. Prints its own one line on failure or after a signal and returns the exit code; 0 to
+ * go on. */
 int uc_session_open(struct uc_session *s, const struct uc_options *o, size_t chase_bytes);
 void uc_session_close(struct uc_session *s);
 
@@ -36,7 +36,15 @@ void uc_session_close(struct uc_session *s);
  * why). Closing it gives it back. */
 int uc_session_lock(void);
 
+/* From here on SIGINT and SIGTERM set uc_interrupted. uc_session_open does it too; a command calls
+ * it earlier where it makes files before. */
+void uc_session_signals(void);
+
 /* The signal that interrupted, as an exit code: 130 or 143. */
 int uc_session_interrupted_code(void);
+/* The same, saying in one line that there is nothing to take up again. */
+int uc_session_interrupted(void);
+/* The exit code for what uc_sweep_run returned, the reason said in one line. */
+int uc_session_failed(const struct uc_session *s, int rc);
 
 #endif

@@ -47,7 +47,7 @@ int uc_tune_check(struct uc_tune *t)
         if (!usable(t, s))
             continue;
         if (uc_interrupted)
-            return uc_session_interrupted_code();
+            return uc_session_interrupted();
         uc_progress("checking each strategy", 0.02 * (double)i / (double)ucopy_strategy_count,
                     t->budget);
         int rc = uc_verify_strategy(s, t->plan.size, t->plan.sizes, &f);
@@ -73,6 +73,7 @@ struct uc_sweep_options uc_tune_sweep_options(struct uc_tune *t, const char *wha
     struct uc_sweep_options so = {.weights = &t->weights,
                                   .caches = &t->session.caches,
                                   .clock = &t->session.clock,
+                                  .pu = &t->session.pu,
                                   .seconds = seconds,
                                   .seed = t->o->seed,
                                   .race = true,
@@ -100,16 +101,20 @@ static void resume(struct uc_sweep *s, const char *path)
 
 static int sweep_failed(const struct uc_tune *t, int rc)
 {
-    if (rc != -EINTR) {
+    if (rc == -ENOMEM) {
         uc_error("no memory for buffers of %zu bytes", t->top);
         return UC_EXIT_MACHINE;
     }
-    if (access(t->journal_path, F_OK))
-        uc_error("interrupted: nothing was written");
-    else
+    bool kept = !access(t->journal_path, F_OK);
+    if (kept && rc == -EINTR) {
         uc_error("interrupted: the readings so far are kept in %s; --resume goes on with them",
                  t->journal_path);
-    return uc_session_interrupted_code();
+        return uc_session_interrupted_code();
+    }
+    int code = uc_session_failed(&t->session, rc);
+    if (kept)
+        uc_note("the readings so far are kept in %s; --resume goes on with them", t->journal_path);
+    return code;
 }
 
 static void tell_rounds(const struct uc_sweep *s, const char *what, struct uc_sweep_facts *facts)
@@ -136,7 +141,7 @@ int uc_tune_sweep(struct uc_tune *t, const struct uc_plan *plan, const struct uc
         resume(s, so->journal);
     if (!rc)
         rc = uc_sweep_run(s);
-    if (s && so->journal && (!rc || rc == -EINTR))
+    if (s && so->journal && (!rc || rc == -EINTR || rc == -EXDEV))
         uc_journal_save(s, so->journal);
     if (!rc)
         rc = uc_sweep_cells(s, cells);
@@ -178,6 +183,7 @@ static void measure_noise(struct uc_tune *t)
     double *width = malloc((t->cells.n ? t->cells.n : 1) * sizeof(*width));
     size_t n = 0;
 
+    t->noise.emulated = uc_cpu_emulated(&t->session.cpu);
     t->noise.self = take_self(&t->cells);
     uc_machine_load_now(&now, t->session.pu, &t->session.siblings);
     t->noise.steal = uc_steal_share(&t->session.load, &now);

@@ -61,6 +61,9 @@ static void put_title(const struct uc_profile *p, FILE *out)
             uc_profile_stem(p, stem, sizeof stem));
     if (!p->complete)
         fputs(" * INCOMPLETE: the run was interrupted before all was measured.\n", out);
+    if (p->has_cpu && uc_cpu_emulated(&p->cpu))
+        fputs(" * EMULATED: the times are those of an emulator and say nothing about any CPU.\n",
+              out);
 }
 
 static void put_promise(const struct uc_profile *p, FILE *out)

@@ -204,6 +204,13 @@ static void set_hypervisor(struct uc_cpu *c, const struct uc_leaves *l, unsigned
             strcpy(c->hypervisor_name, hypervisors[i].name);
 }
 
+/* TCG translates; so does Rosetta, for which arm64 Macs run x86-64 Linux programs. */
+bool uc_cpu_emulated(const struct uc_cpu *cpu)
+{
+    return !strcmp(cpu->hypervisor_name, "QEMU TCG") || !strcmp(cpu->hypervisor_name, "Rosetta") ||
+           !strcmp(cpu->vendor, "VirtualApple") || strstr(cpu->name, "QEMU TCG");
+}
+
 /* ---- libcpuid ---- */
 
 /* 0 and -1 are libcpuid's words for unknown; a size above the limit comes from a damaged leaf. */

@@ -37,6 +37,10 @@ struct uc_cpus {
  * Executes CPUID: up to 13,000 ticks each in a guest. 0 or a negative errno. */
 int uc_cpu_identify(struct uc_cpu *out);
 
+/* Is it an emulator that executes the code, so that times say nothing about any CPU? Told by what the
+ * emulator says of itself; also of a CPU read from a profile. */
+bool uc_cpu_emulated(const struct uc_cpu *cpu);
+
 /* From a CPUID dump in any of the four spellings of DESIGN.md, also damaged ones (leaves missing,
  * zeroed, mangled). 0; -EINVAL where no leaf 0 and 1 can be read, with *line and *why set for the
  * message; or the errno of reading. Never crashes on any input. */

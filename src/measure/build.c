@@ -22,19 +22,25 @@ const char *uc_build_compiler(void)
     return cc && *cc ? cc : "cc";
 }
 
-/* Runs argv with stdout and stderr into a file; its exit status, or a negative errno. */
+/* Runs argv with stdout and stderr into a file; its exit status, or a negative errno. In a process
+ * group of its own: what Ctrl-C ends is the run, at its next reading, and not the compiler before
+ * it, which would look like a compiler that fails. */
 static int run(char *const argv[], const char *output)
 {
     posix_spawn_file_actions_t fa;
+    posix_spawnattr_t attr;
     pid_t pid;
     int status, rc;
 
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
     posix_spawn_file_actions_init(&fa);
     posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&fa, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     posix_spawn_file_actions_adddup2(&fa, 1, 2);
-    rc = posix_spawnp(&pid, argv[0], &fa, NULL, argv, environ);
+    rc = posix_spawnp(&pid, argv[0], &fa, &attr, argv, environ);
     posix_spawn_file_actions_destroy(&fa);
+    posix_spawnattr_destroy(&attr);
     if (rc)
         return -rc;
     while (waitpid(pid, &status, 0) < 0)

@@ -7,7 +7,7 @@ static const struct {
     const char *what;
     size_t offset;
     double a, b;
-} rules[UC_GRADE_REASONS] = {
+} rules[UC_GRADE_REASONS - 1] = {
     {"of the readings were disturbed and dropped", offsetof(struct uc_noise, dropped), 0.02, 0.10},
     {"of the time went to the hypervisor (steal)", offsetof(struct uc_noise, steal), 0.01, 0.05},
     {"of the time a sibling of the core was busy", offsetof(struct uc_noise, sibling), 0.05, 0.25},
@@ -20,8 +20,11 @@ static const struct {
 void uc_grade_of(const struct uc_noise *n, struct uc_grade *g)
 {
     memset(g, 0, sizeof(*g));
-    g->letter = 'A';
-    for (size_t i = 0; i < UC_GRADE_REASONS; i++) {
+    g->letter = n->emulated ? 'C' : 'A';
+    if (n->emulated)
+        snprintf(g->reason[g->reasons++], sizeof(g->reason[0]), "%s",
+                 "the CPU is emulated: the times say nothing about any CPU");
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
         double v = *(const double *)((const char *)n + rules[i].offset);
         if (v <= rules[i].a)
             continue;

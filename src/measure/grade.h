@@ -2,6 +2,7 @@
 #ifndef UC_MEASURE_GRADE_H
 #define UC_MEASURE_GRADE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct uc_noise {
@@ -12,9 +13,10 @@ struct uc_noise {
     double self; /* A/A: the difference between one strategy and itself that nine in ten l1 cells
                     stay under */
     double half_width; /* median half-width of the cells' intervals, relative */
+    bool emulated;     /* an emulator's times: C, however quiet */
 };
 
-#define UC_GRADE_REASONS 5
+#define UC_GRADE_REASONS 6
 
 struct uc_grade {
     char letter; /* A, B or C */

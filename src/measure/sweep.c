@@ -3,6 +3,7 @@
 #include <alloca.h>
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,6 +139,13 @@ static bool through_memory(enum uc_group g)
     return g == UC_LARGE || g == UC_EVICTS;
 }
 
+/* A bound thread runs elsewhere only where its mask was changed from outside, or its CPU went
+ * offline. A move shows within a reading; one made on the new CPU alone would look undisturbed. */
+static bool moved_away(const struct uc_sweep *s)
+{
+    return s->o.pu && sched_getcpu() != *s->o.pu;
+}
+
 /* One place in one round: the same drawn calls for all, each twice, in two orders; the lesser
  * counts. */
 static int measure_series(struct uc_sweep *s, struct uc_series *e, struct uc_batch *b,
@@ -158,6 +166,8 @@ static int measure_series(struct uc_sweep *s, struct uc_series *e, struct uc_bat
             double t =
                 uc_batch_time(b, &s->subject[order[i]], s->o.clock->overhead_ticks, &s->dropped);
             s->readings++;
+            if (moved_away(s))
+                return -EXDEV;
             if (!isnan(t) && (isnan(*v) || t < *v))
                 *v = (float)t;
         }

@@ -16,7 +16,9 @@ extern volatile sig_atomic_t uc_interrupted;
 struct uc_sweep_options {
     const struct uc_weights *weights;
     const struct uc_caches *caches;
-    struct uc_clock *clock;        /* its core clock is sampled once a round */
+    struct uc_clock *clock; /* its core clock is sampled once a round */
+    const int
+        *pu; /* the CPU that the thread is bound to: found elsewhere it ends; NULL: anywhere */
     double seconds;                /* budget */
     double group_share[UC_GROUPS]; /* of the budget; 0: the group is not measured */
     uint64_t seed;
@@ -36,7 +38,8 @@ int uc_sweep_new(struct uc_sweep **out, const struct uc_plan *plan,
 void uc_sweep_free(struct uc_sweep *s);
 
 /* Runs rounds until the budget is spent; each group that has a share gets at least two rounds. 0,
- * -EINTR after a signal, -ENOMEM. */
+ * -EINTR after a signal, -EXDEV where the thread was moved off its CPU from outside, -ENOMEM. The
+ * round broken off is dropped. */
 int uc_sweep_run(struct uc_sweep *s);
 
 /* Aggregated cells, appended to out, in ns. A round's value is the least of its interleaved
