@@ -6,101 +6,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <glob.h>
 #include <jansson.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "strategies/registry.h"
+#include "tests/program.h"
 
 #define TUNE "\"$UCOPY_TUNE\" tune --quick --budget 1s "
-
-static char dir[64];
-
-static int make_dir(void **state)
-{
-    strcpy(dir, "/tmp/ucopy-tune-test-XXXXXX");
-    return !getenv("UCOPY_TUNE") || !mkdtemp(dir);
-}
-
-static int sh(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* A shell command in the test's folder; its exit code, or 128 and the signal. */
-static int sh(const char *fmt, ...)
-{
-    char command[1024], whole[1200];
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(command, sizeof(command), fmt, ap);
-    va_end(ap);
-    snprintf(whole, sizeof(whole), "cd %s && { %s ; } >out 2>err", dir, command);
-    int status = system(whole);
-    /* another user of the machine may be at it: that is said, and no part of the answer */
-    snprintf(whole, sizeof(whole), "sed -i '/waiting for another timed run/d' %s/err", dir);
-    assert_int_equal(system(whole), 0);
-    if (status) { /* said here, since most callers want 0 */
-        snprintf(whole, sizeof(whole), "sed 's/^/# /' %s/err", dir);
-        if (system(whole))
-            puts("# no stderr");
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-static int remove_dir(void **state)
-{
-    char command[100];
-    snprintf(command, sizeof(command), "rm -rf %s", dir);
-    return system(command);
-}
-
-static char *slurp(const char *name)
-{
-    char path[200], *text;
-
-    snprintf(path, sizeof(path), "%s/%s", dir, name);
-    assert_int_equal(uc_read_file(path, 1 << 24, &text, NULL), 0);
-    return text;
-}
-
-static void assert_holds(const char *name, const char *words)
-{
-    char *text = slurp(name);
-
-    if (!strstr(text, words))
-        fail_msg("%s lacks \"%s\":\n%s", name, words, text);
-    free(text);
-}
-
-static size_t lines(const char *name)
-{
-    char *text = slurp(name);
-    size_t n = 0;
-
-    for (char *p = text; *p; p++)
-        n += *p == '\n';
-    free(text);
-    return n;
-}
-
-/* The one file of the folder that ends so, without its folder; NULL where there is none. */
-static char *only(const char *end)
-{
-    char pattern[200];
-    glob_t g;
-
-    snprintf(pattern, sizeof(pattern), "%s/*%s", dir, end);
-    char *found = glob(pattern, 0, NULL, &g) ? NULL : strdup(strrchr(g.gl_pathv[0], '/') + 1);
-    if (found)
-        assert_int_equal(g.gl_pathc, 1);
-    globfree(&g);
-    return found;
-}
 
 static void files_are_whole(bool kernel)
 {

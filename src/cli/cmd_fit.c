@@ -434,10 +434,9 @@ static int print_profile(struct job *j, const struct uc_emitter *e, const char *
         rc = -ENOMEM;
     if (rc)
         uc_error("%s: not as %s: %s", path, e->name, *why ? why : strerror(-rc));
-    else
-        fwrite(text, 1, n, stdout);
+    int code = rc == -ENOTSUP ? UC_EXIT_NO : rc ? UC_EXIT_MACHINE : uc_print(text, n);
     free(text);
-    return rc == -ENOTSUP ? UC_EXIT_NO : rc ? UC_EXIT_MACHINE : UC_EXIT_OK;
+    return code;
 }
 
 /* "text", or a format of `emit`. */
@@ -497,8 +496,10 @@ static int run(int argc, char **argv)
     struct request r = {.entry = -1};
     struct job *j = calloc(1, sizeof(*j));
 
-    if (!j)
+    if (!j) {
+        uc_error("no memory");
         return UC_EXIT_MACHINE;
+    }
     int rc =
         uc_options_parse(&j->o, UC_OPT_CHOICE | UC_OPT_FORMAT | UC_OPT_CPUID, &own, &r, argc, argv);
     if (rc) {
@@ -510,8 +511,12 @@ static int run(int argc, char **argv)
         rc = UC_EXIT_USAGE;
     }
     j->strategies = uc_choice_strategies(j->o.environment, &j->strategy_count);
+    if (!rc && !j->strategies) {
+        uc_error("no memory");
+        rc = UC_EXIT_MACHINE;
+    }
     if (!rc)
-        rc = j->strategies ? run_job(j, &r) : UC_EXIT_MACHINE;
+        rc = run_job(j, &r);
     uc_profile_free(&j->profile);
     uc_sizes_free(&j->sizes);
     free(j->strategies);

@@ -225,7 +225,7 @@ static int print_json(const struct uc_samples *s, const struct summary *m)
         rc = each_pair(s, pairs, add_pair);
     char *text = rc ? NULL : uc_json_text(all);
     if (text)
-        fputs(text, stdout);
+        rc = uc_print(text, strlen(text));
     else if (!rc)
         rc = -ENOMEM;
     free(text);
@@ -233,6 +233,7 @@ static int print_json(const struct uc_samples *s, const struct summary *m)
     return rc;
 }
 
+/* 0, a negative errno, or the exit code of what was said already. */
 static int compare(const struct uc_samples *s, bool json)
 {
     struct summary *m = calloc(s->rows, sizeof(*m));
@@ -263,7 +264,7 @@ static int run_file(const char *path, bool json)
         return rc == -ENOMEM ? UC_EXIT_MACHINE : UC_EXIT_USAGE;
     }
     rc = compare(&s, json);
-    if (rc)
+    if (rc < 0)
         uc_error("%s: %s", path, strerror(-rc));
     uc_samples_free(&s);
     return rc ? UC_EXIT_MACHINE : UC_EXIT_OK;

@@ -1,8 +1,11 @@
 #include "cli/command.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/msg.h"
 
 static const struct uc_command *const commands[] = {
@@ -49,6 +52,17 @@ static int help(void)
          "Exit codes: 0 done; 1 ran, and the answer is no; 2 wrong usage or unreadable input;\n"
          "3 this machine cannot do it; 130 and 143 interrupted.");
     return UC_EXIT_OK;
+}
+
+int uc_print(const char *text, size_t len)
+{
+    int rc = fflush(stdout) ? -errno : uc_write_fd(STDOUT_FILENO, text, len);
+
+    if (!rc)
+        return UC_EXIT_OK;
+    if (!ferror(stdout)) /* else main() looks at it */
+        uc_error("cannot write to stdout: %s", strerror(-rc));
+    return UC_EXIT_MACHINE;
 }
 
 static int run(const struct uc_command *c, int argc, char **argv)

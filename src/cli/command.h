@@ -3,6 +3,8 @@
 #ifndef UC_CLI_COMMAND_H
 #define UC_CLI_COMMAND_H
 
+#include <stddef.h>
+
 /* Exit codes (DESIGN.md, "Exit codes"). */
 enum {
     UC_EXIT_OK = 0,
@@ -19,6 +21,10 @@ struct uc_command {
 
 extern const struct uc_command uc_command_tune, uc_command_list, uc_command_info, uc_command_bench,
     uc_command_fit, uc_command_stats, uc_command_emit;
+
+/* A whole text to stdout, past stdio, which forgets why a large write failed. The exit code, the
+ * reason said. */
+int uc_print(const char *text, size_t len);
 
 /* `ucopy-tune [command] ...`: finds the command (tune where none is named) and runs it. Returns the
  * exit code. Changes argv. */

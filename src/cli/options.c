@@ -518,6 +518,10 @@ static int parse(struct context *c, const struct argp *top, int argc, char **arg
     }
     if (!rc && end < argc)
         rc = uc_usage("unexpected argument '%s' (%s --help)", argv[end], argv[0]);
+    if (rc == ENOMEM && c->outcome == GO_ON) {
+        uc_error("no memory for the options");
+        return UC_EXIT_MACHINE + 1;
+    }
     return rc ? UC_EXIT_USAGE + 1 : 0;
 }
 

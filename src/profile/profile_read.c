@@ -243,17 +243,32 @@ static int depth(json_t *v, int max)
     return deepest + 1;
 }
 
+/* Where memory ends jansson speaks of tokens it cannot read, or of nothing. */
+static bool out_of_memory;
+
+static void *noting_malloc(size_t n)
+{
+    void *p = malloc(n);
+
+    out_of_memory = out_of_memory || !p;
+    return p;
+}
+
 static int parse(const char *text, size_t len, json_t **root, char *why, size_t why_cap)
 {
     json_error_t e;
 
+    out_of_memory = false;
+    json_set_alloc_funcs(noting_malloc, free);
     *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
+    if (!*root && out_of_memory)
+        return -ENOMEM;
     if (!*root) {
         snprintf(why, why_cap, "line %d: %s", e.line, e.text);
         for (char *c = why; *c; c++) /* the text quotes the file, which may hold anything */
             if ((unsigned char)*c < ' ' || *c == 0x7F)
                 *c = '?';
-        return json_error_code(&e) == json_error_out_of_memory ? -ENOMEM : -EINVAL;
+        return -EINVAL;
     }
     if (depth(*root, MAX_DEPTH + 1) > MAX_DEPTH) {
         snprintf(why, why_cap, "nested too deep");
