@@ -111,20 +111,30 @@ static void this_cpu(struct uc_cpu *c)
         c->family += a >> 20 & 255;
 }
 
+/* Two dispatches a header: one behind copy, one behind nocache. */
+static size_t profiles_of(unsigned environment)
+{
+    return (count(environment, true) + 1) / 2;
+}
+
 static void add_profile(unsigned environment, size_t i)
 {
     char variant[24];
     snprintf(variant, sizeof variant, "m%zu", i);
     struct uc_profile *p = profiles[all_profiles] = made_up_profile(environment, variant);
-    const struct ucopy_strategy *dispatch = candidate(environment, true, i);
+    const struct ucopy_strategy *dispatch = candidate(environment, true, i),
+                                *second =
+                                    candidate(environment, true, i + profiles_of(environment)),
+                                *loop = candidate(environment, false, 2 * i + 1);
     size_t loops = count(environment, false);
 
     if (!all_profiles)
         this_cpu(&p->cpu);
     place(p, UC_COPY, dispatch, 3);
     place(p, UC_COPY, candidate(environment, false, 2 * i), i);
-    place(p, UC_NOCACHE, ucopy_find(i % 2 ? "movnti" : "rep_movsq"), 3);
-    place(p, UC_NOCACHE, candidate(environment, false, 2 * i + 1), i + 1);
+    if (loop->max > second->max) /* else nothing would be left for it */
+        place(p, UC_NOCACHE, second, 3);
+    place(p, UC_NOCACHE, loop, i + 1);
     if (2 * i >= loops)
         place(p, UC_COPY, ucopy_find("unrolled"), i);
     made_up_segment(p, UC_COPY, SIZE_MAX, "rep_movsb");
@@ -343,10 +353,10 @@ static void write_checker(void)
 
 static void make_profiles(void)
 {
-    user_profiles = count(UCOPY_USER, true);
+    user_profiles = profiles_of(UCOPY_USER);
     for (size_t i = 0; i < user_profiles; i++)
         add_profile(UCOPY_USER, i);
-    for (size_t i = 0; i < count(UCOPY_KERNEL, true); i++)
+    for (size_t i = 0; i < profiles_of(UCOPY_KERNEL); i++)
         add_profile(UCOPY_KERNEL, i);
 }
 
