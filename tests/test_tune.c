@@ -212,17 +212,26 @@ static void bench_replays_a_mix(void **state)
                         "--header \"$(ls \"$UCOPY_SOURCE\"/profiles/*.h | head -n 1)\""),
                      0);
     assert_holds("out", "mix on ");
-    assert_holds("out", "; 5.00 % of the calls are larger than 300 and left out");
+    assert_holds("out", "order random; sizes to 300\n");
+    assert_holds(
+        "out",
+        "\n# the other 5.00 % of the calls, 100000 to 100000 bytes, state natural, not counted above\n");
     assert_holds("out", "\nlibc ");
     assert_holds("out", "\nlibc.so.6 ");
     assert_holds("out", " called ");
     assert_holds("out", " inline ");
-    assert_int_equal(lines("out"), 6);
+    assert_int_equal(lines("out"), 11);
     assert_int_equal(sh("echo 8:1 >mix.csv; \"$UCOPY_TUNE\" bench libc unrolled --sizes-from "
                         "mix.csv --order learned "
                         "--consumer wait --state l2 --budget 50ms"),
                      0);
     assert_holds("out", "state l2, consumer wait, order learned");
+    assert_int_equal(
+        sh("\"$UCOPY_TUNE\" bench libc short_tree_gpr_64 --sizes-from mix.csv --order fixed "
+           "--budget 50ms && echo 100:1 >mix.csv && \"$UCOPY_TUNE\" bench libc "
+           "short_tree_gpr_64 --sizes-from mix.csv --budget 50ms"),
+        0);
+    assert_holds("err", "short_tree_gpr_64 is left out: it serves 0 to 64 bytes");
 }
 
 /* A row a size, code and form; its called form first, with ratio 1 to itself. */

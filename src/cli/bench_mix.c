@@ -10,8 +10,10 @@
 #include "cli/choice.h"
 #include "cli/command.h"
 
-/* Sizes over a quarter of L1 do not fit beside each other in l1: they are left out and their share
- * is told. */
+/* Sizes over a quarter of L1 do not fit beside each other in l1: they are replayed by themselves,
+ * where they lie, and told apart. */
+#define LARGEST (16u << 20)
+
 static size_t largest(const struct uc_session *s, int state)
 {
     size_t l1 = s->caches.l1d.bytes ? s->caches.l1d.bytes : 32 * 1024;
@@ -41,22 +43,13 @@ static void print_row(const struct uc_session *s, const struct uc_cell *c,
     putchar('\n');
 }
 
-static void print_table(const struct uc_bench *b, const struct uc_options *o,
-                        const struct uc_session *s, const struct uc_sizes *cut, double above,
-                        const struct uc_cells *cells, const struct uc_subject *u, size_t n)
+static void print_rows(const struct uc_session *s, const struct uc_cells *cells,
+                       const struct uc_subject *u, size_t n, size_t size)
 {
-    const struct uc_cell *base = uc_bench_cell(cells, &u[0], 0, UC_WARM);
+    const struct uc_cell *base = uc_bench_cell(cells, &u[0], size, UC_WARM);
 
-    printf("# %s on %s, CPU %d; state %s, consumer %s, order %s; %.2f %% of the calls are larger "
-           "than %zu and left out\n",
-           cut->name, s->cpu.key, s->pu, uc_state_name[b->state],
-           uc_consumer_name[o->consumer < 0 ? 0 : o->consumer], uc_order_name[b->order],
-           100 * above, cut->size[cut->n - 1]);
-    char ratio[UC_NAME + 2];
-    snprintf(ratio, sizeof(ratio), "x %s", u[0].name);
-    printf("%-36s %-7s %9s %9s %7s  %s\n", "copy", "form", "ns", "tsc_ticks", ratio, "interval");
     for (size_t i = 0; i < n; i++) {
-        const struct uc_cell *c = uc_bench_cell(cells, &u[i], 0, UC_WARM);
+        const struct uc_cell *c = uc_bench_cell(cells, &u[i], size, UC_WARM);
         if (c)
             print_row(s, c, base);
         else
@@ -64,15 +57,56 @@ static void print_table(const struct uc_bench *b, const struct uc_options *o,
     }
 }
 
+static void print_table(const struct uc_bench *b, const struct uc_options *o,
+                        const struct uc_session *s, const struct uc_sizes *cut,
+                        const struct uc_sizes *rest, double above, const struct uc_cells *cells,
+                        const struct uc_subject *u, size_t n)
+{
+    char ratio[UC_NAME + 2];
+
+    printf("# %s on %s, CPU %d; state %s, consumer %s, order %s; sizes to %zu\n", cut->name,
+           s->cpu.key, s->pu, uc_state_name[b->state],
+           uc_consumer_name[o->consumer < 0 ? 0 : o->consumer], uc_order_name[b->order],
+           cut->size[cut->n - 1]);
+    snprintf(ratio, sizeof(ratio), "x %s", u[0].name);
+    printf("%-36s %-7s %9s %9s %7s  %s\n", "copy", "form", "ns", "tsc_ticks", ratio, "interval");
+    print_rows(s, cells, u, n, 0);
+    if (!rest->n)
+        return;
+    printf("# the other %.2f %% of the calls, %zu to %zu bytes, state natural, not counted above\n",
+           100 * above, rest->size[0], rest->size[rest->n - 1]);
+    print_rows(s, cells, u, n, rest->size[0]);
+}
+
+/* Replays the sizes of one part; cells of both parts are told apart by their smallest size. */
+static int measure_part(const struct uc_bench *b, const struct uc_options *o, struct uc_session *s,
+                        const struct uc_weights *weights, const struct uc_sizes *part, bool larger,
+                        const struct uc_subject *u, size_t n, struct uc_cells *cells)
+{
+    struct uc_cell c = uc_cell_default("", larger ? part->size[0] : 0);
+    struct uc_weights w = *weights;
+    struct uc_plan plan = {0};
+
+    c.size_hi = part->size[part->n - 1];
+    c.mix = UC_NAMED;
+    c.order = (enum uc_order)b->order;
+    c.src_state = c.dst_state = larger ? UC_NATURAL : (enum uc_state)b->state;
+    c.consumer = o->consumer < 0 ? UC_NONE : (enum uc_consumer)o->consumer;
+    w.sizes = part;
+    int rc = uc_plan_add(&plan, &c, larger ? UC_MIDDLE : UC_BANDS);
+    if (!rc)
+        rc = uc_bench_measure(o, s, &w, &plan, u, n, cells);
+    uc_plan_free(&plan);
+    return rc;
+}
+
 int uc_bench_mix(struct uc_bench *b, const struct uc_options *o, struct uc_session *s,
                  const struct uc_subject *u, size_t n)
 {
     struct uc_weights w;
     struct uc_options plain = *o;
-    struct uc_sizes all, cut = {0};
-    struct uc_plan plan = {0};
+    struct uc_sizes all, cut = {0}, rest = {0};
     struct uc_cells cells = {0};
-    struct uc_cell c = uc_cell_default("", 0);
 
     if (o->consumer == UC_SCAN || o->consumer == UC_EVICT) {
         uc_usage("--consumer %s: a replayed mix has none, read or wait",
@@ -92,24 +126,21 @@ int uc_bench_mix(struct uc_bench *b, const struct uc_options *o, struct uc_sessi
         uc_sizes_free(&all);
         return UC_EXIT_USAGE;
     }
-    c.size_hi = rc ? 0 : cut.size[cut.n - 1];
-    c.mix = UC_NAMED;
-    c.order = (enum uc_order)b->order;
-    c.src_state = c.dst_state = (enum uc_state)b->state;
-    c.consumer = o->consumer < 0 ? UC_NONE : (enum uc_consumer)o->consumer;
-    w.sizes = &cut;
+    if (!rc && share_above(&all, top) > 0)
+        rc = uc_sizes_cut(&all, top + 1, LARGEST, &rest);
+    rc = rc == -EINVAL ? 0 : rc; /* none of them is up to LARGEST */
     if (!rc)
-        rc = uc_plan_add(&plan, &c, UC_BANDS);
-    if (!rc)
-        rc = uc_bench_measure(o, s, &w, &plan, u, n, &cells);
+        rc = measure_part(b, o, s, &w, &cut, false, u, n, &cells);
+    if (!rc && rest.n)
+        rc = measure_part(b, o, s, &w, &rest, true, u, n, &cells);
     if (!rc && o->format && !strcmp(o->format, "csv"))
         uc_cells_write_csv(&cells, s->clock.tsc_hz, stdout);
     else if (!rc)
-        print_table(b, o, s, &cut, share_above(&all, top), &cells, u, n);
+        print_table(b, o, s, &cut, &rest, share_above(&all, top), &cells, u, n);
     if (rc)
         code = uc_session_failed(s, rc);
     uc_cells_free(&cells);
-    uc_plan_free(&plan);
+    uc_sizes_free(&rest);
     uc_sizes_free(&cut);
     uc_sizes_free(&all);
     return code;

@@ -49,8 +49,8 @@ static double range_gain(const struct uc_tune *t, enum uc_entry entry, size_t lo
     size_t n = 0;
 
     for (int k = 0; k < UC_CONSUMER_COUNT; k++) {
-        struct uc_gain g =
-            uc_tune_gain(&t->proof, entry, UC_CALLED, (enum uc_consumer)k, UC_FIXED, lo, hi);
+        struct uc_gain g = uc_tune_gain(&t->proof, entry, UC_CALLED, (enum uc_consumer)k, UC_FIXED,
+                                        UC_RANDOM, lo, hi);
         if (g.n) {
             logs += (double)g.n * log(g.geomean);
             n += g.n;
@@ -93,33 +93,43 @@ static void print_regret(const struct uc_tune *t, enum uc_entry entry)
            r->above_bound, r->sizes);
 }
 
+/* How sizes follow each other: one repeated, mixed, mixed in an order that the predictor learns. */
+static const struct {
+    const char *word;
+    enum uc_mix mix;
+    enum uc_order order;
+} sizes[] = {{"fixed", UC_FIXED, UC_RANDOM},
+             {"mixed", UC_BAND, UC_RANDOM},
+             {"learned", UC_BAND, UC_LEARNED}};
+
 static void print_gain_line(const struct uc_tune *t, enum uc_form form, enum uc_consumer k,
-                            enum uc_mix mix, enum uc_entry entry)
+                            size_t of, enum uc_entry entry)
 {
-    struct uc_gain g =
-        uc_tune_gain(&t->proof, entry, form, k, mix, mix == UC_BAND ? 0 : 1, SIZE_MAX);
+    bool fixed = sizes[of].mix == UC_FIXED;
+    struct uc_gain g = uc_tune_gain(&t->proof, entry, form, k, sizes[of].mix, sizes[of].order,
+                                    fixed ? 1 : 0, SIZE_MAX);
     char at[UC_SIZE_TEXT], slower[80] = "";
 
     if (!g.n)
         return;
     if (g.slower)
         snprintf(slower, sizeof(slower), "; slower than libc at %zu of %zu", g.slower, g.n);
-    printf("  %-8s %-8s %-6s %-6s %6.2f    %5.2f at %s%s%s\n", uc_entry_name[entry],
-           uc_form_name[form], uc_consumer_name[k], mix == UC_BAND ? "mixed" : "fixed", g.geomean,
-           g.worst, mix == UC_BAND ? "0 to " : "", uc_size_text(g.worst_size, at), slower);
+    printf("  %-8s %-8s %-6s %-8s %6.2f  %5.2f at %s%s%s\n", uc_entry_name[entry],
+           uc_form_name[form], uc_consumer_name[k], sizes[of].word, g.geomean, g.worst,
+           fixed ? "" : "0 to ", uc_size_text(g.worst_size, at), slower);
 }
 
 static void print_gains(const struct uc_tune *t)
 {
     printf("\nGain over glibc %s memcpy (libc time / generated time; inlined: built with "
            "-march=native)\n"
-           "  entry    form     dst is sizes    mean    worst\n",
+           "  entry    form     dst is sizes      mean  worst\n",
            gnu_get_libc_version());
     for (int form = UC_CALLED; form <= UC_INLINE; form++)
         for (int k = 0; k < UC_CONSUMER_COUNT; k++)
-            for (int mix = UC_FIXED; mix <= UC_BAND; mix++)
+            for (size_t of = 0; of < sizeof(sizes) / sizeof(sizes[0]); of++)
                 for (int e = 0; e < UC_ENTRY_COUNT; e++)
-                    print_gain_line(t, (enum uc_form)form, (enum uc_consumer)k, (enum uc_mix)mix,
+                    print_gain_line(t, (enum uc_form)form, (enum uc_consumer)k, of,
                                     (enum uc_entry)e);
 }
 

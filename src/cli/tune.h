@@ -74,9 +74,11 @@ struct uc_gain {
     size_t worst_size; /* and where */
     size_t slower;     /* cells whose whole interval lies below 1 */
 };
-/* Sizes lo to hi (of a band: its upper end), one form, consumer and mix, in l1 or natural state. */
+/* Sizes lo to hi (of a band: its upper end), one form, consumer, mix and order, in l1 or natural
+ * state. The order of fixed sizes is UC_RANDOM. */
 struct uc_gain uc_tune_gain(const struct uc_cells *proof, enum uc_entry entry, enum uc_form form,
-                            enum uc_consumer consumer, enum uc_mix mix, size_t lo, size_t hi);
+                            enum uc_consumer consumer, enum uc_mix mix, enum uc_order order,
+                            size_t lo, size_t hi);
 
 /* A strategy of this run, by its index, and what it costs. */
 struct uc_ranked {

@@ -39,6 +39,26 @@ static int mark_contenders(const struct uc_tune *t, enum uc_entry entry, bool *w
     return 0;
 }
 
+/* The whole mix in an order that is learned: it chooses nothing, and shows who loses to libc there.
+ */
+static int add_learned(const struct uc_tune *t, struct uc_plan *p)
+{
+    int rc = 0;
+
+    for (int k = 0; k < UC_CONSUMER_COUNT && !rc; k++) {
+        struct uc_cell c = uc_cell_default("", 0);
+        if (t->weights.consumer_small[k] <= 0)
+            continue;
+        c.size_hi = UC_SMALL_MAX;
+        c.mix = UC_BAND;
+        c.order = UC_LEARNED;
+        c.src_state = c.dst_state = UC_L1;
+        c.consumer = (enum uc_consumer)k;
+        rc = uc_plan_add(p, &c, UC_BANDS);
+    }
+    return rc;
+}
+
 static int proof_plan(const struct uc_tune *t, enum uc_entry entry, struct uc_plan *p)
 {
     int rc = 0;
@@ -47,6 +67,8 @@ static int proof_plan(const struct uc_tune *t, enum uc_entry entry, struct uc_pl
     for (size_t i = 0; i < t->plan.n && !rc; i++)
         if (t->plan.place[i].entry == entry && t->plan.group[i] != UC_PROBES)
             rc = uc_plan_add(p, &t->plan.place[i], t->plan.group[i]);
+    if (!rc && entry == UC_COPY)
+        rc = add_learned(t, p);
     return rc ? UC_EXIT_MACHINE : 0;
 }
 
@@ -134,7 +156,8 @@ static bool near_state(const struct uc_cell *c)
 }
 
 struct uc_gain uc_tune_gain(const struct uc_cells *proof, enum uc_entry entry, enum uc_form form,
-                            enum uc_consumer consumer, enum uc_mix mix, size_t lo, size_t hi)
+                            enum uc_consumer consumer, enum uc_mix mix, enum uc_order order,
+                            size_t lo, size_t hi)
 {
     struct uc_gain g = {.worst = INFINITY};
     double logs = 0;
@@ -143,7 +166,8 @@ struct uc_gain uc_tune_gain(const struct uc_cells *proof, enum uc_entry entry, e
         const struct uc_cell *c = &proof->v[i];
         size_t size = c->mix == UC_BAND ? c->size_hi : c->size;
         if (strcmp(c->strategy, "generated") != 0 || c->entry != entry || c->form != form ||
-            c->mix != mix || c->consumer != consumer || !near_state(c) || size < lo || size > hi)
+            c->mix != mix || c->order != order || c->consumer != consumer || !near_state(c) ||
+            size < lo || size > hi)
             continue;
         const struct uc_cell *libc = libc_beside(proof, c);
         if (!libc)

@@ -144,18 +144,22 @@ static json_t *gain_json(const struct uc_gain *g)
 static json_t *form_json(const struct uc_tune *t, enum uc_form form)
 {
     static const enum uc_consumer consumer[] = {UC_NONE, UC_READ, UC_WAIT, UC_SCAN};
-    struct uc_gain all = uc_tune_gain(&t->proof, UC_COPY, form, UC_NONE, UC_FIXED, 1, 65536);
+    struct uc_gain all =
+        uc_tune_gain(&t->proof, UC_COPY, form, UC_NONE, UC_FIXED, UC_RANDOM, 1, 65536);
     json_t *o = gain_json(&all);
 
     if (!json_is_object(o))
         return o;
     for (size_t i = 0; i < sizeof(consumer) / sizeof(consumer[0]); i++) {
         struct uc_gain f =
-            uc_tune_gain(&t->proof, UC_COPY, form, consumer[i], UC_FIXED, 1, SIZE_MAX);
+            uc_tune_gain(&t->proof, UC_COPY, form, consumer[i], UC_FIXED, UC_RANDOM, 1, SIZE_MAX);
         struct uc_gain b =
-            uc_tune_gain(&t->proof, UC_COPY, form, consumer[i], UC_BAND, 0, SIZE_MAX);
+            uc_tune_gain(&t->proof, UC_COPY, form, consumer[i], UC_BAND, UC_RANDOM, 0, SIZE_MAX);
+        struct uc_gain l =
+            uc_tune_gain(&t->proof, UC_COPY, form, consumer[i], UC_BAND, UC_LEARNED, 0, SIZE_MAX);
         json_object_set_new(o, uc_consumer_name[consumer[i]],
-                            json_pack("{s:o, s:o}", "fixed", gain_json(&f), "band", gain_json(&b)));
+                            json_pack("{s:o, s:o, s:o}", "fixed", gain_json(&f), "band",
+                                      gain_json(&b), "learned", gain_json(&l)));
     }
     return o;
 }
@@ -170,7 +174,7 @@ static json_t *regret_json(const struct uc_regret *r)
 static json_t *validation_json(const struct uc_tune *t)
 {
     struct uc_gain nocache =
-        uc_tune_gain(&t->proof, UC_NOCACHE, UC_CALLED, UC_EVICT, UC_FIXED, 1, SIZE_MAX);
+        uc_tune_gain(&t->proof, UC_NOCACHE, UC_CALLED, UC_EVICT, UC_FIXED, UC_RANDOM, 1, SIZE_MAX);
     char libc[48];
 
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "libc", libc_name(libc), "compiler",

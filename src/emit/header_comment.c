@@ -215,6 +215,8 @@ static void put_gain(const struct uc_profile *p, FILE *out)
           out);
     put_ratios(called, inlined, "one size repeated:", "fixed", out);
     put_ratios(called, inlined, "mixed, to 4 KiB:  ", "band", out);
+    if (json_is_object(json_object_get(json_object_get(called, "none"), "learned")))
+        put_ratios(called, inlined, "the same, learned:", "learned", out);
 }
 
 /* What was given away: against the best strategy of each size, on readings that the choice did not

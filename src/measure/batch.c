@@ -11,7 +11,8 @@
 #define PAGE 4096u
 #define MIX_CALLS (64u * 1024) /* sizes of a mix: more than any predictor remembers */
 #define LEARNED_CALLS (4u * 1024)
-#define COLD_CALLS 32u /* with some 100 us of other work before each */
+#define LARGE_MIX_BYTES (64u << 20) /* a reading of some milliseconds */
+#define COLD_CALLS 32u              /* with some 100 us of other work before each */
 
 static size_t up(size_t n, size_t to)
 {
@@ -91,6 +92,10 @@ static size_t call_count(const struct uc_cell *place, const struct uc_caches *c)
 
     if (place->code == UC_COLD)
         return COLD_CALLS;
+    if (place->mix != UC_FIXED && n) { /* the large sizes of a mix, by themselves */
+        size_t calls = LARGE_MIX_BYTES / place->size_hi;
+        return calls < 64 ? 64 : calls > MIX_CALLS ? MIX_CALLS : calls;
+    }
     if (place->mix != UC_FIXED)
         return place->order == UC_LEARNED ? LEARNED_CALLS : MIX_CALLS;
     if (place->consumer == UC_EVICT) {
