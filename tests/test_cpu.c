@@ -368,6 +368,21 @@ static void test_zero_threads(void **state)
     assert_string_equal(cpus.kind[0].key, "intel-06-97");
 }
 
+/* More caches than there are levels, found by fuzzing: libcpuid 0.6 smashes its stack. */
+static void test_too_many_caches(void **state)
+{
+    char text[2048] = PLAIN;
+    struct uc_cpus cpus;
+
+    (void)state;
+    for (unsigned i = 3; i < 16; i++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 "CPUID 00000004: 3C07C163-0280003F-00004FFF-00000000 [SL %02X]\n", i);
+    assert_int_equal(read_text(text, &cpus), 0);
+    assert_string_equal(cpus.kind[0].key, "intel-06-97");
+    assert_int_equal(cpus.kind[0].l1d, 48 << 10);
+}
+
 static void check_error(const char *text, unsigned want_line, const char *want_why)
 {
     struct uc_cpus cpus;
@@ -820,6 +835,7 @@ int main(void)
         cmocka_unit_test(test_hypervisors),
         cmocka_unit_test(test_beyond_maximum),
         cmocka_unit_test(test_zero_threads),
+        cmocka_unit_test(test_too_many_caches),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_codenames),
         cmocka_unit_test(test_this_cpu),

@@ -542,6 +542,101 @@ static void an_unusable_cpu_falls_back(void **state)
     must_work("%s -O2 lacking.c -o lacking && ./lacking", (const char *)*state);
 }
 
+/* A header of this CPU that needs these strategies, its detection followed by MASK(c), which the
+ * unit defines. */
+static void write_maskable(const char *dispatch, const char *loop)
+{
+    struct uc_profile *p = made_up_profile(UCOPY_USER, "lacking");
+    char why[256] = "", *text, *at, *masked;
+    size_t n, m;
+    FILE *out = open_memstream(&text, &n);
+
+    this_cpu(&p->cpu);
+    made_up_segment(p, UC_COPY, 256, dispatch);
+    made_up_segment(p, UC_COPY, SIZE_MAX, loop);
+    if (uc_emitter_find("c")->emit(p, out, why, sizeof why))
+        fail_msg("%s", why);
+    fclose(out);
+    made_up_free(p);
+    at = strstr(text, "_cpuid_read(&c);");
+    assert_non_null(at);
+    at = strchr(at, '\n');
+    out = open_memstream(&masked, &m);
+    fprintf(out, "%.*s\n    MASK(c);%s", (int)(at - text), text, at);
+    fclose(out);
+    write_in_folder("masked.h", masked);
+    free(masked);
+    free(text);
+}
+
+/* One feature after the other taken from what CPUID and XGETBV say: the header is not usable, and
+ * every copy is the fallback's. */
+static const char masker[] =
+    "#include <string.h>\n#include <stdio.h>\n"
+    "static const struct mask { const char *what; unsigned ecx1, edx1, ebx7, xcr0, family; } masks[] = {\n"
+    "    {\"nothing\", 0, 0, 0, 0, 0}, {\"an unused feature\", 1, 0, 1, 1u << 9, 0},\n"
+    "    {\"another family\", 0, 0, 0, 0, 1u << 8},\n"
+    "    {\"SSE2\", 0, 1u << 26, 0, 0, 0}, {\"OSXSAVE\", 1u << 27, 0, 0, ~0u, 0},\n"
+    "    {\"AVX\", 1u << 28, 0, 0, 0, 0}, {\"AVX2\", 0, 0, 1u << 5, 0, 0},\n"
+    "    {\"SSE state\", 0, 0, 0, 2, 0}, {\"AVX state\", 0, 0, 0, 4, 0}, {\"leaf 7\", 0, 0, ~0u, 0, 0},\n"
+    "#ifdef AVX512\n"
+    "    {\"AVX512F\", 0, 0, 1u << 16, 0, 0}, {\"AVX512BW\", 0, 0, 1u << 30, 0, 0},\n"
+    "    {\"opmask state\", 0, 0, 0, 1u << 5, 0}, {\"ZMM state\", 0, 0, 0, 1u << 6, 0},\n"
+    "    {\"high ZMM state\", 0, 0, 0, 1u << 7, 0}, {\"BMI2\", 0, 0, 1u << 8, 0, 0},\n"
+    "#endif\n"
+    "};\n"
+    "static const struct mask *mask = masks;\n"
+    "#define MASK(c) (c.leaf1_ecx &= ~mask->ecx1, c.leaf1_edx &= ~mask->edx1, c.leaf7_ebx &= ~mask->ebx7, "
+    "c.xcr0 &= ~mask->xcr0, c.leaf1_eax ^= mask->family)\n"
+    "static unsigned fallen;\n"
+    "static void *fall(void *d, const void *s, size_t n) { fallen++; return memcpy(d, s, n); }\n"
+    "#define UCOPY_FALLBACK(d, s, n) fall(d, s, n)\n"
+    "#include \"masked.h\"\n"
+    "int main(void)\n"
+    "{\n"
+    "    static unsigned char from[70000], to[70000];\n"
+    "    for (size_t i = 0; i < sizeof from; i++)\n"
+    "        from[i] = (unsigned char)(i * 2654435761u >> 13);\n"
+    "    for (; mask < masks + sizeof masks / sizeof *masks; mask++) {\n"
+    "        int usable = (SUPPORTED) && mask < masks + 3;\n"
+    "        PREFIX_(state) = 0;\n"
+    "        fallen = 0;\n"
+    "        for (volatile size_t n = 1; n < 65536; n += n / 3 + 1) {\n"
+    "            size_t size = n;\n"
+    "            memset(to, 0xEE, size + 1);\n"
+    "            if (PREFIX(to, from, size) != to || memcmp(to, from, size) || to[size] != 0xEE)\n"
+    "                return printf(\"without %s: wrong copy of %zu\\n\", mask->what, size), 1;\n"
+    "            if (!fallen != usable)\n"
+    "                return printf(\"without %s: fallback %u\\n\", mask->what, fallen), 1;\n"
+    "        }\n"
+    "        if (PREFIX_(usable)() != usable || PREFIX_(is_this_cpu)() != (mask != masks + 2))\n"
+    "            return printf(\"without %s: usable %d\\n\", mask->what, PREFIX_(usable)()), 1;\n"
+    "    }\n"
+    "    return 0;\n"
+    "}\n";
+
+static void features_masked_off_fall_back(void **state)
+{
+    struct uc_profile *p = made_up_profile(UCOPY_USER, "lacking");
+    char prefix[UC_PREFIX];
+
+    need(*state);
+    write_in_folder("masked.c", masker);
+    uc_emit_prefix(p, prefix, sizeof prefix);
+    made_up_free(p);
+    write_maskable("short_tree_avx2_256", "avx2_loop_x4");
+    must_work(
+        "%s -O2 -DPREFIX=%s '-DPREFIX_(x)=%s_##x' '-DSUPPORTED=__builtin_cpu_supports(\"avx2\")' "
+        "masked.c -o masked && ./masked",
+        (const char *)*state, prefix, prefix);
+    write_maskable("short_half_avx512_512", "avx512_loop_x4");
+    must_work("%s -O2 -DAVX512 -DPREFIX=%s '-DPREFIX_(x)=%s_##x' "
+              "'-DSUPPORTED=__builtin_cpu_supports(\"avx512bw\") && "
+              "__builtin_cpu_supports(\"avx512vl\") && __builtin_cpu_supports(\"avx512dq\")' "
+              "masked.c -o masked && ./masked",
+              (const char *)*state, prefix, prefix);
+}
+
 static void the_assembler_takes_the_numbers(void **state)
 {
     char text[4 * UC_PREFIX + 256];
@@ -636,6 +731,7 @@ int main(int argc, char **argv)
                                  EACH_COMPILER(under_sanitizers_a_header_falls_back),
                                  EACH_COMPILER(the_fallback_can_be_defined),
                                  EACH_COMPILER(an_unusable_cpu_falls_back),
+                                 EACH_COMPILER(features_masked_off_fall_back),
                                  EACH_COMPILER(the_assembler_takes_the_numbers),
                                  EACH_COMPILER(another_architecture_gets_defines_only),
                                  EACH_STANDARD(COMPILE_ROW) EACH_RUN(RUN_ROW)};

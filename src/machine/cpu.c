@@ -228,7 +228,8 @@ static size_t line_of(int32_t bytes)
 
 /* Left out on purpose: leaves 0x12 and 0x14 (for SGX, libcpuid 0.6 to 0.8 executes CPUID on this
  * machine, up to a million times, whatever CPU the raw data is of), and rows of leaf 0xB that count
- * 0 threads, by which those versions divide. */
+ * 0 threads, by which those versions divide; and of leaf 4 what follows the five caches that there
+ * are (two of L1, L2, L3, L4), beyond which they write behind an array on their stack. */
 static void fill_raw(struct cpu_raw_data_t *raw, const struct uc_leaves *l)
 {
     memset(raw, 0, sizeof(*raw));
@@ -236,7 +237,7 @@ static void fill_raw(struct cpu_raw_data_t *raw, const struct uc_leaves *l)
         memcpy(raw->basic_cpuid[i], leaf(l, i, 0), 16);
     for (uint32_t i = 0; i < MAX_EXT_CPUID_LEVEL; i++)
         memcpy(raw->ext_cpuid[i], leaf(l, 0x80000000u + i, 0), 16);
-    for (uint32_t i = 0; i < MAX_INTELFN4_LEVEL; i++)
+    for (uint32_t i = 0; i < MAX_INTELFN4_LEVEL && i < 5; i++)
         memcpy(raw->intel_fn4[i], leaf(l, 4, i), 16);
     for (uint32_t i = 0; i < MAX_INTELFN11_LEVEL && leaf(l, 0xB, i)[UC_EBX] & 0xFFFF; i++)
         memcpy(raw->intel_fn11[i], leaf(l, 0xB, i), 16);
