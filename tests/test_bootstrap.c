@@ -84,8 +84,8 @@ static void fake(const struct place *p, const char *path, const char *body)
 /* All that is looked for, found. */
 static void fake_tools(const struct place *p)
 {
-    static const char *const tools[] = {"cc",         "python3", "meson", "ninja",
-                                        "pkg-config", "clang",   "g++",   "objdump"};
+    static const char *const tools[] = {"cc",    "python3", "meson",   "ninja",      "pkg-config",
+                                        "clang", "g++",     "objdump", "qemu-x86_64"};
 
     for (size_t i = 0; i < COUNT(tools); i++) {
         char path[64];

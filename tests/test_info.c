@@ -83,20 +83,26 @@ static void refused(const char *arguments, int code, const char *says)
 
 /* ---- dumps ---- */
 
+#define ZEN "sse2 avx2 bmi2 "
+#define ZEN3 "erms fsrm sse2 avx2 bmi2 "
+#define ALL "erms fsrm sse2 avx2 bmi2 avx512bw avx512vbmi2 "
+
 static const struct {
-    const char *file, *keys; /* joined by blanks */
+    const char *file, *keys; /* of its core kinds */
+    const char *isa;         /* of each; both joined by blanks */
+    const char *codename;    /* what a library that knows the part may call it; NULL: none fits */
 } dumps[] = {
-    {"alder-lake-12900k.txt", "intel-06-97-p intel-06-97-e "},
-    {"haswell-4770.txt", "intel-06-3c "},
-    {"ice-lake-1065g7.txt", "intel-06-7e "},
-    {"qemu-virtual.txt", "intel-06-0d "},
-    {"skylake-x-7900x.txt", "intel-06-55 "},
-    {"zen-1800x.txt", "amd-17-01 "},
-    {"zen2-3950x.txt", "amd-17-71 "},
-    {"zen3-5950x.txt", "amd-19-21 "},
-    {"zen4-7700x.txt", "amd-19-61 "},
-    {"zen5-9950x.txt", "amd-1a-44 "},
-    {"zen5-guest-zeroed-cache-leaf.txt", "amd-1a-02 "},
+    {"alder-lake-12900k.txt", "intel-06-97-p intel-06-97-e ", ZEN3, "Alder Lake"},
+    {"haswell-4770.txt", "intel-06-3c ", "erms sse2 avx2 bmi2 ", "Haswell"},
+    {"ice-lake-1065g7.txt", "intel-06-7e ", ALL, "Ice Lake"},
+    {"qemu-virtual.txt", "intel-06-0d ", "sse2 ", NULL},
+    {"skylake-x-7900x.txt", "intel-06-55 ", "erms sse2 avx2 bmi2 avx512bw ", "Skylake"},
+    {"zen-1800x.txt", "amd-17-01 ", ZEN, "Summit Ridge"},
+    {"zen2-3950x.txt", "amd-17-71 ", ZEN, "Matisse"},
+    {"zen3-5950x.txt", "amd-19-21 ", ZEN3, "Vermeer"},
+    {"zen4-7700x.txt", "amd-19-61 ", ALL, "Raphael"},
+    {"zen5-9950x.txt", "amd-1a-44 ", ALL, "Granite Ridge"},
+    {"zen5-guest-zeroed-cache-leaf.txt", "amd-1a-02 ", ALL, "Turin"},
 };
 
 static void dump_path(const char *file, char *buf, size_t cap)
@@ -123,7 +129,29 @@ static void check_no_negative(json_t *v)
     json_array_foreach(v, i, member) check_no_negative(member);
 }
 
-static void check_dump(const char *path, const char *keys)
+static void check_codename(const char *right, json_t *cpu)
+{
+    const char *name = json_string_value(json_object_get(cpu, "codename"));
+
+    if (name && (!right || !strstr(name, right)))
+        fail_msg("codename %s", name);
+}
+
+static void check_isa(const char *right, json_t *cpu)
+{
+    char got[128] = "";
+    json_t *name;
+    size_t i;
+
+    json_array_foreach(json_object_get(cpu, "isa"), i, name)
+    {
+        size_t used = strlen(got);
+        snprintf(got + used, sizeof(got) - used, "%s ", json_string_value(name));
+    }
+    assert_string_equal(got, right);
+}
+
+static void check_dump(const char *path, size_t row)
 {
     char arguments[4200], got[256] = "";
     json_t *root, *cpu;
@@ -138,9 +166,10 @@ static void check_dump(const char *path, const char *keys)
                  json_string_value(json_object_get(cpu, "key")));
         assert_true(json_is_null(json_object_get(cpu, "xcr0")));
         assert_true(json_is_null(json_object_get(cpu, "microcode")));
-        assert_true(json_array_size(json_object_get(cpu, "isa")) > 0);
+        check_isa(dumps[row].isa, cpu);
+        check_codename(dumps[row].codename, cpu);
     }
-    assert_string_equal(got, keys);
+    assert_string_equal(got, dumps[row].keys);
     check_no_negative(root);
     /* Nothing of this machine. */
     assert_int_equal(json_object_size(root), 2);
@@ -156,8 +185,56 @@ static void test_dumps(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(dumps) / sizeof(dumps[0]); i++) {
         dump_path(dumps[i].file, path, sizeof(path));
-        check_dump(path, dumps[i].keys);
+        check_dump(path, i);
     }
+}
+
+/* A CPU in JSON, or one line and no data. */
+static void check_damaged(const char *path, size_t row)
+{
+    char arguments[4200], *out, *err;
+    snprintf(arguments, sizeof(arguments), "--format json --cpuid '%s'", path);
+    int rc = run("", arguments, &out, &err);
+    json_t *root = json_loads(out, 0, NULL), *cpu;
+    size_t i;
+
+    if (rc ? rc != 2 || *out || strchr(err, '\n') != err + strlen(err) - 1 : !root || *err)
+        fail_msg("%s: exit code %d, \"%s\"", dumps[row].file, rc, err);
+    check_no_negative(root);
+    json_array_foreach(json_object_get(root, "cpus"), i, cpu)
+    {
+        assert_true(json_string_length(json_object_get(cpu, "key")) > 0);
+        check_codename(dumps[row].codename, cpu);
+    }
+    json_decref(root);
+    free(out);
+    free(err);
+}
+
+/* What test_cpu does by the thousand to the reader, by the program: cut off, leaves zeroed. */
+static void test_damaged_dumps(void **state)
+{
+    static const char *const damage[] = {
+        "head -c 1000",
+        "head -n 7",
+        "sed '/^CPUID 0000000[24B]/s/[1-9A-F]/0/6g'",
+        "sed '/^CPUID 8/s/: .*/: 00000000-00000000-00000000-00000000/'",
+        "sed '/^CPUID 00000001/d'",
+        "sed y/012345678/123456789/",
+    };
+    char path[4000], made[] = "/tmp/ucopy-dump-XXXXXX", command[8192];
+
+    (void)state;
+    close(mkstemp(made));
+    for (size_t i = 0; i < sizeof(dumps) / sizeof(dumps[0]); i++) {
+        dump_path(dumps[i].file, path, sizeof(path));
+        for (size_t k = 0; k < sizeof(damage) / sizeof(damage[0]); k++) {
+            snprintf(command, sizeof(command), "%s '%s' >%s", damage[k], path, made);
+            assert_int_equal(system(command), 0);
+            check_damaged(made, i);
+        }
+    }
+    unlink(made);
 }
 
 static void test_dump_key(void **state)
@@ -299,7 +376,7 @@ int main(void)
         cmocka_unit_test(test_refused),  cmocka_unit_test(test_machine),
         cmocka_unit_test(test_hostile),  cmocka_unit_test(test_disabled),
         cmocka_unit_test(test_text),     cmocka_unit_test(test_dumps),
-        cmocka_unit_test(test_dump_key),
+        cmocka_unit_test(test_dump_key), cmocka_unit_test(test_damaged_dumps),
     };
 
     return cmocka_run_group_tests_name("info", tests, NULL, NULL);
