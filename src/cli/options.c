@@ -62,7 +62,7 @@ static const struct row rows[] = {
     ROW(UC_OPT_RUN, "seed", KEY_SEED, "N", "seed of all random orders and placements; default 1"),
     ROW(UC_OPT_RUN, "budget", KEY_BUDGET, "TIME", "stop measuring after this time: 20s, 10m"),
     ROW(UC_OPT_RUN, "quick", KEY_QUICK, NULL, "a rough answer in about 10 seconds"),
-    ROW(UC_OPT_OUTPUT, "strict", KEY_STRICT, NULL,
+    ROW(UC_OPT_OUTPUT | UC_OPT_STRICT, "strict", KEY_STRICT, NULL,
         "exit with 1 where the result is noisy or unsure"),
     ROW(UC_OPT_RUN | UC_OPT_ISA, "disable-isa", KEY_DISABLE_ISA, "LIST",
         "do as if the CPU lacked these instruction sets, and those built on them (avx2,erms; "

@@ -10,13 +10,13 @@
 #include "measure/cells.h"
 
 struct uc_options {
-    const char *output_dir; /* -o; "." */
-    int core;               /* --core; -1: choose */
-    unsigned environment;   /* --environment; UCOPY_USER */
-    int consumer;           /* --consumer; -1: by the weights */
-    const char *sizes_from; /* --sizes-from; NULL */
-    uint64_t seed;          /* --seed; 1 */
-    double budget;          /* --budget, seconds; 0: the default */
+    const char *output_dir;  /* -o; "." */
+    int core;                /* --core; -1: choose */
+    unsigned environment;    /* --environment; UCOPY_USER */
+    int consumer;            /* --consumer; -1: by the weights */
+    const char *sizes_from;  /* --sizes-from; NULL */
+    uint64_t seed;           /* --seed; 1 */
+    double budget;           /* --budget, seconds; 0: the default */
     bool quick, strict, resume, renew;
     const char *prior;      /* --prior; NULL */
     uint32_t disabled_isa;  /* --disable-isa, with the variable UCOPY_DISABLE_ISA */
@@ -28,13 +28,14 @@ struct uc_options {
 
 /* Groups, so that a command shows only what it honours: */
 enum {
-    UC_OPT_RUN = 1,    /* --core --seed --budget --quick --disable-isa */
-    UC_OPT_OUTPUT = 2, /* -o --resume --prior --renew --strict */
-    UC_OPT_CHOICE = 4, /* --environment --consumer --sizes-from --max-segments */
-    UC_OPT_MIX = 64,   /* --consumer --sizes-from, of CHOICE */
-    UC_OPT_FORMAT = 8, /* --format */
-    UC_OPT_CPUID = 16, /* --cpuid --key */
-    UC_OPT_ISA = 32,   /* --disable-isa alone (UC_OPT_RUN has it too) */
+    UC_OPT_RUN = 1,      /* --core --seed --budget --quick --disable-isa */
+    UC_OPT_OUTPUT = 2,   /* -o --resume --prior --renew --strict */
+    UC_OPT_CHOICE = 4,   /* --environment --consumer --sizes-from --max-segments */
+    UC_OPT_MIX = 64,     /* --consumer --sizes-from, of CHOICE */
+    UC_OPT_FORMAT = 8,   /* --format */
+    UC_OPT_CPUID = 16,   /* --cpuid --key */
+    UC_OPT_STRICT = 128, /* --strict alone (UC_OPT_OUTPUT has it too) */
+    UC_OPT_ISA = 32,     /* --disable-isa alone (UC_OPT_RUN has it too) */
 };
 
 /* One line on stderr that names the option (or argument) and the value refused; returns EINVAL,

@@ -114,19 +114,11 @@ static bool holds(const struct uc_caches *c, int state, size_t n)
                             : true;
 }
 
-/* nocache differs from copy where the caches are at stake: every second octave to 1 KiB, from there
- * two sizes an octave. */
-static int add_nocache_places(struct uc_plan *p, const struct uc_plan_options *o, size_t n)
+static int add_evicts(struct uc_plan *p, const struct uc_plan_options *o, size_t n)
 {
-    size_t octave = 64;
     int rc = 0;
 
-    while (2 * octave <= n)
-        octave *= 2;
-    bool wanted = n == octave || (n == octave + octave / 2 && n > 1024 && !o->quick);
-    if (n < 1024)
-        wanted = !n || ((n & (n - 1)) == 0 && __builtin_ctzll(n) % 2 == 0);
-    for (int s = UC_L1; wanted && s <= UC_MEMORY && !rc; s++)
+    for (int s = UC_L1; s <= UC_MEMORY && !rc; s++)
         if (o->weights->nocache_src[s] > 0 && (!o->quick || s == UC_L2 || n > 1024 * 1024) &&
             holds(o->caches, s, n))
             rc = add(p, n, (enum uc_state)s, UC_MEMORY, UC_EVICT,
@@ -134,21 +126,49 @@ static int add_nocache_places(struct uc_plan *p, const struct uc_plan_options *o
     return rc;
 }
 
+/* nocache differs from copy where the caches are at stake: every second octave to 1 KiB, from there
+ * two sizes an octave. */
+static int add_nocache_places(struct uc_plan *p, const struct uc_plan_options *o, size_t n)
+{
+    size_t octave = 64;
+
+    while (2 * octave <= n)
+        octave *= 2;
+    bool wanted = n == octave || (n == octave + octave / 2 && n > 1024 && !o->quick);
+    if (n < 1024)
+        wanted = !n || ((n & (n - 1)) == 0 && __builtin_ctzll(n) % 2 == 0);
+    return wanted ? add_evicts(p, o, n) : 0;
+}
+
+int uc_plan_add_size(struct uc_plan *p, const struct uc_plan_options *o, enum uc_entry entry,
+                     size_t n)
+{
+    return entry == UC_NOCACHE ? add_evicts(p, o, n) : add_copy_places(p, o, n);
+}
+
+int uc_plan_add_band(struct uc_plan *p, const struct uc_plan_options *o, size_t band)
+{
+    int rc = 0;
+
+    for (int k = 0; k < UC_CONSUMER_COUNT && !rc; k++) {
+        if (o->weights->consumer_small[k] <= 0)
+            continue;
+        struct uc_cell c = uc_cell_default("", 0);
+        c.size_hi = uc_band_end[band];
+        c.mix = UC_BAND;
+        c.src_state = c.dst_state = UC_L1;
+        c.consumer = (enum uc_consumer)k;
+        rc = uc_plan_add(p, &c, UC_BANDS);
+    }
+    return rc;
+}
+
 static int add_bands(struct uc_plan *p, const struct uc_plan_options *o)
 {
     int rc = 0;
 
-    for (size_t b = 0; b < uc_band_count; b++)
-        for (int k = 0; k < UC_CONSUMER_COUNT && !rc; k++) {
-            if (o->weights->consumer_small[k] <= 0)
-                continue;
-            struct uc_cell c = uc_cell_default("", 0);
-            c.size_hi = uc_band_end[b];
-            c.mix = UC_BAND;
-            c.src_state = c.dst_state = UC_L1;
-            c.consumer = (enum uc_consumer)k;
-            rc = uc_plan_add(p, &c, UC_BANDS);
-        }
+    for (size_t b = 0; b < uc_band_count && !rc; b++)
+        rc = uc_plan_add_band(p, o, b);
     return rc;
 }
 

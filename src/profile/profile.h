@@ -83,6 +83,11 @@ char *uc_profile_to_json(const struct uc_profile *p);
  * *p is zeroed on failure. Unknown keys are ignored. */
 int uc_profile_read(const char *path, struct uc_profile *p, char *why, size_t why_cap);
 
+/* Reads a generated header by its own text alone: key, environment and variant, limits, strategies,
+ * runners-up, the weights' name and the grade. No cells, no intervals, no hashes. Returns as
+ * uc_profile_read does. */
+int uc_profile_read_header(const char *path, struct uc_profile *p, char *why, size_t why_cap);
+
 #define UC_STEM 96 /* enough for any stem */
 /* File stem: <key>[-kernel][-<variant>]; the key of a profile without a CPU is "unnamed". Returns
  * buf. */

@@ -1,0 +1,27 @@
+/* Profiles that a command is given as files. */
+#ifndef UC_CLI_GIVEN_H
+#define UC_CLI_GIVEN_H
+
+#include "fit/fit.h"
+#include "profile/profile.h"
+
+/* Reads a profile, or a header. A header counts by its own text; the profile beside it (the same
+ * stem with .json) adds its cells and intervals where it tells the same limits, and where it does
+ * not a warning says so. Warns of an edited and of an incomplete profile. 0, or the exit code after
+ * one line with file, place and reason. */
+int uc_given_read(const char *path, struct uc_profile *p);
+
+/* "user" or "kernel". */
+const char *uc_given_environment(const struct uc_profile *p);
+
+/* A text of the profile's method ("kernel", "libc", "microcode", "grade", ...); "" where absent. */
+const char *uc_given_method(const struct uc_profile *p, const char *key);
+
+/* The weights that the profile was chosen by, from their name. Sizes of a distribution are not in a
+ * profile: they weigh as by default then. False where the name says nothing to this program. */
+bool uc_given_weights(const struct uc_profile *p, struct uc_weights *w);
+
+/* The instruction sets that its code needs. */
+uint32_t uc_given_isa(const struct uc_profile *p);
+
+#endif
