@@ -22,8 +22,8 @@
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 #define MAX_WORDS 16
 
-static const char *const commands[] = {"tune", "list",  "info",   "bench",
-                                       "fit",  "stats", "verify", "emit"};
+static const char *const commands[] = {"tune",  "list",   "info",    "bench", "fit",
+                                       "stats", "verify", "compare", "emit"};
 
 struct result {
     int code; /* exit code, or 128 and the signal */
@@ -240,8 +240,9 @@ static void version_of_program_and_commands(void **state)
 
 static void an_unknown_command_lists_the_known(void **state)
 {
-    refused("lists", 2,
-            "unknown command 'lists' (known: tune, list, info, bench, fit, stats, verify, emit)");
+    refused(
+        "lists", 2,
+        "unknown command 'lists' (known: tune, list, info, bench, fit, stats, verify, compare, emit)");
     refused("tune2 --quick", 2, "unknown command 'tune2'");
 }
 
@@ -342,11 +343,13 @@ static void input_files_that_are_missing(void **state)
     refused("stats", 2, "stats needs");
     refused("emit", 2, "emit needs");
     refused("verify", 2, "verify needs");
+    refused("compare", 2, "compare needs");
     refused("fit absent.csv", 2, "absent.csv: No such file or directory");
     refused("stats absent.csv", 2, "absent.csv: No such file or directory");
     refused("emit absent.json", 2, "absent.json: No such file or directory");
     refused("verify absent.json", 2, "absent.json: No such file or directory");
     refused("verify absent.h", 2, "absent.h: No such file or directory");
+    refused("compare absent.json", 2, "absent.json: No such file or directory");
     refused("info --cpuid absent.txt", 2, "absent.txt: No such file or directory");
 }
 
