@@ -83,7 +83,7 @@ static int make_profile(void **state)
 
     strcpy(dir, "/tmp/ucopy-verify-test-XXXXXX");
     if (!getenv("UCOPY_TUNE") || !mkdtemp(dir) ||
-        sh("\"$UCOPY_TUNE\" tune --quick --budget 1s --core 0"))
+        sh("\"$UCOPY_TUNE\" tune --quick --budget 1s --core 0 --profile-dir ."))
         return -1;
     snprintf(pattern, sizeof(pattern), "%s/*.json", dir);
     if (glob(pattern, 0, NULL, &g))
@@ -145,6 +145,15 @@ static void check_answer(const char *file, const char *more, bool strict)
         (json_int_t)json_array_size(json_object_get(json_object_get(root, "entries"), "nocache"));
     assert_int_equal(listed, all);
     json_decref(root);
+}
+
+/* The run that made the profile has listed it. */
+static void the_table_lists_the_profile(void **state)
+{
+    char row[128];
+
+    snprintf(row, sizeof(row), "\n| %s | user |", stem);
+    assert_holds("README.md", row);
 }
 
 static void header_and_profile_are_judged(void **state)
@@ -258,6 +267,7 @@ static void bad_input_is_one_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_lists_the_profile),
         cmocka_unit_test(header_and_profile_are_judged),
         cmocka_unit_test(a_header_needs_no_profile_beside_it),
         cmocka_unit_test(text_and_csv_name_every_limit),

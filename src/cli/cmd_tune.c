@@ -10,6 +10,7 @@
 #include "base/msg.h"
 #include "cli/choice.h"
 #include "cli/command.h"
+#include "cli/profile_table.h"
 #include "cli/tune.h"
 #include "measure/journal.h"
 
@@ -124,6 +125,8 @@ static int run(struct uc_tune *t)
     if (rc && !t->unwritten)
         return rc;
     uc_tune_summary(t);
+    if (!rc && t->o->profile_dir)
+        rc = uc_profile_table_write(t->o->profile_dir);
     if (rc)
         return rc;
     if (t->failed || (t->o->strict && t->grade.letter > 'A'))
@@ -149,6 +152,8 @@ static int tune(int argc, char **argv)
     }
     t->o = &o;
     uc_session_signals(); /* the folder is tried by making a file in it */
+    if (o.profile_dir)
+        o.output_dir = o.profile_dir;
     rc = uc_dir_writable(o.output_dir);
     if (rc) {
         uc_error("cannot write into %s: %s", o.output_dir, strerror(-rc));

@@ -22,6 +22,7 @@ enum {
     KEY_DISABLE_ISA,
     KEY_RESUME,
     KEY_PRIOR,
+    KEY_PROFILE_DIR,
     KEY_RENEW,
     KEY_ENVIRONMENT,
     KEY_CONSUMER,
@@ -69,6 +70,8 @@ static const struct row rows[] = {
         "avx512 for all of AVX-512); adds to the variable UCOPY_DISABLE_ISA"),
     ROW(UC_OPT_OUTPUT, "output", 'o', "DIR",
         "folder of the files written; default: the current one"),
+    ROW(UC_OPT_OUTPUT, "profile-dir", KEY_PROFILE_DIR, "DIR",
+        "a folder of profiles: add or renew this machine's, and the table in its README.md"),
     ROW(UC_OPT_OUTPUT, "resume", KEY_RESUME, NULL, "go on with an interrupted run of this folder"),
     ROW(UC_OPT_OUTPUT, "prior", KEY_PRIOR, "FILE",
         "profile whose values stay unless new ones win by more than the margin"),
@@ -287,6 +290,8 @@ static int take(struct context *c, int k, const char *arg)
         return key(arg, o);
     case 'o':
         return filled("--output", arg, &o->output_dir);
+    case KEY_PROFILE_DIR:
+        return filled("--profile-dir", arg, &o->profile_dir);
     case KEY_PRIOR:
         return filled("--prior", arg, &o->prior);
     case KEY_SIZES_FROM:

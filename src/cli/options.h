@@ -11,6 +11,7 @@
 
 struct uc_options {
     const char *output_dir;  /* -o; "." */
+    const char *profile_dir; /* --profile-dir; NULL */
     int core;                /* --core; -1: choose */
     unsigned environment;    /* --environment; UCOPY_USER */
     int consumer;            /* --consumer; -1: by the weights */
@@ -29,7 +30,7 @@ struct uc_options {
 /* Groups, so that a command shows only what it honours: */
 enum {
     UC_OPT_RUN = 1,      /* --core --seed --budget --quick --disable-isa */
-    UC_OPT_OUTPUT = 2,   /* -o --resume --prior --renew --strict */
+    UC_OPT_OUTPUT = 2,   /* -o --profile-dir --resume --prior --renew --strict */
     UC_OPT_CHOICE = 4,   /* --environment --consumer --sizes-from --max-segments */
     UC_OPT_MIX = 64,     /* --consumer --sizes-from, of CHOICE */
     UC_OPT_FORMAT = 8,   /* --format */
