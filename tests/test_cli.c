@@ -22,7 +22,7 @@
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 #define MAX_WORDS 16
 
-static const char *const commands[] = {"tune", "list", "info", "bench", "fit",
+static const char *const commands[] = {"tune",  "list",   "info",    "bench", "fit",
                                        "stats", "verify", "compare", "emit"};
 
 struct result {
@@ -240,8 +240,9 @@ static void version_of_program_and_commands(void **state)
 
 static void an_unknown_command_lists_the_known(void **state)
 {
-    refused("lists", 2,
-            "unknown command 'lists' (known: tune, list, info, bench, fit, stats, verify, compare, emit)");
+    refused(
+        "lists", 2,
+        "unknown command 'lists' (known: tune, list, info, bench, fit, stats, verify, compare, emit)");
     refused("tune2 --quick", 2, "unknown command 'tune2'");
 }
 

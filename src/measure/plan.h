@@ -33,8 +33,8 @@ struct uc_plan_options {
 int uc_plan_make(struct uc_plan *p, const struct uc_plan_options *o);
 /* One more place. 0 or -ENOMEM. */
 int uc_plan_add(struct uc_plan *p, const struct uc_cell *place, enum uc_group group);
-/* The places of one size alone, of one entry; and those of the bands (of the copy entry) that end at
- * one of uc_band_end. 0 or -ENOMEM. */
+/* The places of one size alone, of one entry; and those of the bands (of the copy entry) that end
+ * at one of uc_band_end. 0 or -ENOMEM. */
 int uc_plan_add_size(struct uc_plan *p, const struct uc_plan_options *o, enum uc_entry entry,
                      size_t n);
 int uc_plan_add_band(struct uc_plan *p, const struct uc_plan_options *o, size_t band);
