@@ -565,6 +565,14 @@ static void *ucopy_amd_19_01_kernel_copy_called(void *dst, const void *src, ucop
     return ucopy_amd_19_01_kernel_rep_movsb(dst, src, n);
 }
 
+#if !UCOPY_AMD_19_01_KERNEL_PROMISED
+__attribute__((noinline, cold, unused))
+static void *ucopy_amd_19_01_kernel_copy_unsure(void *dst, const void *src, ucopy_amd_19_01_kernel_size n)
+{
+    return ucopy_amd_19_01_kernel_usable() ? ucopy_amd_19_01_kernel_copy_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);
+}
+#endif
+
 #define UCOPY_AMD_19_01_KERNEL_COPY_INLINE_MAX 64
 #define UCOPY_AMD_19_01_KERNEL_COPY_INLINE_STRATEGY "short_fold_gpr_64"
 #define UCOPY_AMD_19_01_KERNEL_COPY_INLINE(d, s, n) ucopy_amd_19_01_kernel_short_fold_gpr_64(d, s, n)
@@ -579,6 +587,14 @@ static void *ucopy_amd_19_01_kernel_nocache_called(void *dst, const void *src, u
         return ucopy_amd_19_01_kernel_rep_movsq(dst, src, n);
     return ucopy_amd_19_01_kernel_movnti(dst, src, n);
 }
+
+#if !UCOPY_AMD_19_01_KERNEL_PROMISED
+__attribute__((noinline, cold, unused))
+static void *ucopy_amd_19_01_kernel_nocache_unsure(void *dst, const void *src, ucopy_amd_19_01_kernel_size n)
+{
+    return ucopy_amd_19_01_kernel_usable() ? ucopy_amd_19_01_kernel_nocache_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);
+}
+#endif
 
 #endif /* !UCOPY_AMD_19_01_KERNEL_ONLY_FALLBACK */
 
@@ -596,9 +612,8 @@ ucopy_amd_19_01_kernel(void *dst, const void *src, ucopy_amd_19_01_kernel_size n
         return UCOPY_AMD_19_01_KERNEL_COPY_INLINE(dst, src, n);
 #endif
 #if !UCOPY_AMD_19_01_KERNEL_PROMISED
-    if (__builtin_expect(!(__atomic_load_n(&ucopy_amd_19_01_kernel_state, __ATOMIC_RELAXED) & 4), 0) &&
-        !ucopy_amd_19_01_kernel_usable())
-        return UCOPY_FALLBACK(dst, src, n);
+    if (__builtin_expect(!(__atomic_load_n(&ucopy_amd_19_01_kernel_state, __ATOMIC_RELAXED) & 4), 0))
+        return ucopy_amd_19_01_kernel_copy_unsure(dst, src, n);
 #endif
     return ucopy_amd_19_01_kernel_copy_called(dst, src, n);
 #endif
@@ -619,9 +634,8 @@ ucopy_amd_19_01_kernel_nocache(void *dst, const void *src, ucopy_amd_19_01_kerne
         return UCOPY_AMD_19_01_KERNEL_NOCACHE_INLINE(dst, src, n);
 #endif
 #if !UCOPY_AMD_19_01_KERNEL_PROMISED
-    if (__builtin_expect(!(__atomic_load_n(&ucopy_amd_19_01_kernel_state, __ATOMIC_RELAXED) & 4), 0) &&
-        !ucopy_amd_19_01_kernel_usable())
-        return UCOPY_FALLBACK(dst, src, n);
+    if (__builtin_expect(!(__atomic_load_n(&ucopy_amd_19_01_kernel_state, __ATOMIC_RELAXED) & 4), 0))
+        return ucopy_amd_19_01_kernel_nocache_unsure(dst, src, n);
 #endif
     return ucopy_amd_19_01_kernel_nocache_called(dst, src, n);
 #endif

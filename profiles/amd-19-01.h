@@ -919,6 +919,14 @@ static void *ucopy_amd_19_01_copy_called(void *dst, const void *src, ucopy_amd_1
     return ucopy_amd_19_01_sse2_stream_x4_prefetch_called(dst, src, n);
 }
 
+#if !UCOPY_AMD_19_01_PROMISED
+__attribute__((noinline, cold, unused))
+static void *ucopy_amd_19_01_copy_unsure(void *dst, const void *src, ucopy_amd_19_01_size n)
+{
+    return ucopy_amd_19_01_usable() ? ucopy_amd_19_01_copy_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);
+}
+#endif
+
 #define UCOPY_AMD_19_01_COPY_INLINE_MAX 64
 #define UCOPY_AMD_19_01_COPY_INLINE_STRATEGY "short_step16_sse2_64"
 #define UCOPY_AMD_19_01_COPY_INLINE(d, s, n) ucopy_amd_19_01_short_step16_sse2_64(d, s, n)
@@ -940,6 +948,14 @@ static void *ucopy_amd_19_01_nocache_called(void *dst, const void *src, ucopy_am
     return ucopy_amd_19_01_avx2_stream_x4_prefetch_called(dst, src, n);
 }
 
+#if !UCOPY_AMD_19_01_PROMISED
+__attribute__((noinline, cold, unused))
+static void *ucopy_amd_19_01_nocache_unsure(void *dst, const void *src, ucopy_amd_19_01_size n)
+{
+    return ucopy_amd_19_01_usable() ? ucopy_amd_19_01_nocache_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);
+}
+#endif
+
 #endif /* !UCOPY_AMD_19_01_ONLY_FALLBACK */
 
 /* Copies n bytes from src to dst, which is used soon. Returns dst. */
@@ -956,9 +972,8 @@ ucopy_amd_19_01(void *dst, const void *src, ucopy_amd_19_01_size n)
         return UCOPY_AMD_19_01_COPY_INLINE(dst, src, n);
 #endif
 #if !UCOPY_AMD_19_01_PROMISED
-    if (__builtin_expect(!(__atomic_load_n(&ucopy_amd_19_01_state, __ATOMIC_RELAXED) & 4), 0) &&
-        !ucopy_amd_19_01_usable())
-        return UCOPY_FALLBACK(dst, src, n);
+    if (__builtin_expect(!(__atomic_load_n(&ucopy_amd_19_01_state, __ATOMIC_RELAXED) & 4), 0))
+        return ucopy_amd_19_01_copy_unsure(dst, src, n);
 #endif
     return ucopy_amd_19_01_copy_called(dst, src, n);
 #endif
@@ -979,9 +994,8 @@ ucopy_amd_19_01_nocache(void *dst, const void *src, ucopy_amd_19_01_size n)
         return UCOPY_AMD_19_01_NOCACHE_INLINE(dst, src, n);
 #endif
 #if !UCOPY_AMD_19_01_PROMISED
-    if (__builtin_expect(!(__atomic_load_n(&ucopy_amd_19_01_state, __ATOMIC_RELAXED) & 4), 0) &&
-        !ucopy_amd_19_01_usable())
-        return UCOPY_FALLBACK(dst, src, n);
+    if (__builtin_expect(!(__atomic_load_n(&ucopy_amd_19_01_state, __ATOMIC_RELAXED) & 4), 0))
+        return ucopy_amd_19_01_nocache_unsure(dst, src, n);
 #endif
     return ucopy_amd_19_01_nocache_called(dst, src, n);
 #endif

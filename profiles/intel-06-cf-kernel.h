@@ -581,6 +581,14 @@ static void *ucopy_intel_06_cf_kernel_copy_called(void *dst, const void *src, uc
     return ucopy_intel_06_cf_kernel_rep_movsb_aligned(dst, src, n);
 }
 
+#if !UCOPY_INTEL_06_CF_KERNEL_PROMISED
+__attribute__((noinline, cold, unused))
+static void *ucopy_intel_06_cf_kernel_copy_unsure(void *dst, const void *src, ucopy_intel_06_cf_kernel_size n)
+{
+    return ucopy_intel_06_cf_kernel_usable() ? ucopy_intel_06_cf_kernel_copy_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);
+}
+#endif
+
 #define UCOPY_INTEL_06_CF_KERNEL_COPY_INLINE_MAX 64
 #define UCOPY_INTEL_06_CF_KERNEL_COPY_INLINE_STRATEGY "short_fold_gpr_64"
 #define UCOPY_INTEL_06_CF_KERNEL_COPY_INLINE(d, s, n) ucopy_intel_06_cf_kernel_short_fold_gpr_64(d, s, n)
@@ -593,6 +601,14 @@ static void *ucopy_intel_06_cf_kernel_nocache_called(void *dst, const void *src,
         return ucopy_intel_06_cf_kernel_unrolled(dst, src, n);
     return ucopy_intel_06_cf_kernel_movnti(dst, src, n);
 }
+
+#if !UCOPY_INTEL_06_CF_KERNEL_PROMISED
+__attribute__((noinline, cold, unused))
+static void *ucopy_intel_06_cf_kernel_nocache_unsure(void *dst, const void *src, ucopy_intel_06_cf_kernel_size n)
+{
+    return ucopy_intel_06_cf_kernel_usable() ? ucopy_intel_06_cf_kernel_nocache_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);
+}
+#endif
 
 #endif /* !UCOPY_INTEL_06_CF_KERNEL_ONLY_FALLBACK */
 
@@ -610,9 +626,8 @@ ucopy_intel_06_cf_kernel(void *dst, const void *src, ucopy_intel_06_cf_kernel_si
         return UCOPY_INTEL_06_CF_KERNEL_COPY_INLINE(dst, src, n);
 #endif
 #if !UCOPY_INTEL_06_CF_KERNEL_PROMISED
-    if (__builtin_expect(!(__atomic_load_n(&ucopy_intel_06_cf_kernel_state, __ATOMIC_RELAXED) & 4), 0) &&
-        !ucopy_intel_06_cf_kernel_usable())
-        return UCOPY_FALLBACK(dst, src, n);
+    if (__builtin_expect(!(__atomic_load_n(&ucopy_intel_06_cf_kernel_state, __ATOMIC_RELAXED) & 4), 0))
+        return ucopy_intel_06_cf_kernel_copy_unsure(dst, src, n);
 #endif
     return ucopy_intel_06_cf_kernel_copy_called(dst, src, n);
 #endif
@@ -633,9 +648,8 @@ ucopy_intel_06_cf_kernel_nocache(void *dst, const void *src, ucopy_intel_06_cf_k
         return UCOPY_INTEL_06_CF_KERNEL_NOCACHE_INLINE(dst, src, n);
 #endif
 #if !UCOPY_INTEL_06_CF_KERNEL_PROMISED
-    if (__builtin_expect(!(__atomic_load_n(&ucopy_intel_06_cf_kernel_state, __ATOMIC_RELAXED) & 4), 0) &&
-        !ucopy_intel_06_cf_kernel_usable())
-        return UCOPY_FALLBACK(dst, src, n);
+    if (__builtin_expect(!(__atomic_load_n(&ucopy_intel_06_cf_kernel_state, __ATOMIC_RELAXED) & 4), 0))
+        return ucopy_intel_06_cf_kernel_nocache_unsure(dst, src, n);
 #endif
     return ucopy_intel_06_cf_kernel_nocache_called(dst, src, n);
 #endif

@@ -1011,6 +1011,14 @@ static void *ucopy_intel_06_cf_copy_called(void *dst, const void *src, ucopy_int
     return ucopy_intel_06_cf_avx512_stream_x4_called(dst, src, n);
 }
 
+#if !UCOPY_INTEL_06_CF_PROMISED
+__attribute__((noinline, cold, unused))
+static void *ucopy_intel_06_cf_copy_unsure(void *dst, const void *src, ucopy_intel_06_cf_size n)
+{
+    return ucopy_intel_06_cf_usable() ? ucopy_intel_06_cf_copy_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);
+}
+#endif
+
 #define UCOPY_INTEL_06_CF_COPY_INLINE_MAX 64
 #define UCOPY_INTEL_06_CF_COPY_INLINE_STRATEGY "short_free16_sse2_64"
 #define UCOPY_INTEL_06_CF_COPY_INLINE(d, s, n) ucopy_intel_06_cf_short_free16_sse2_64(d, s, n)
@@ -1034,6 +1042,14 @@ static void *ucopy_intel_06_cf_nocache_called(void *dst, const void *src, ucopy_
     return ucopy_intel_06_cf_avx512_pages_stream_called(dst, src, n);
 }
 
+#if !UCOPY_INTEL_06_CF_PROMISED
+__attribute__((noinline, cold, unused))
+static void *ucopy_intel_06_cf_nocache_unsure(void *dst, const void *src, ucopy_intel_06_cf_size n)
+{
+    return ucopy_intel_06_cf_usable() ? ucopy_intel_06_cf_nocache_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);
+}
+#endif
+
 #endif /* !UCOPY_INTEL_06_CF_ONLY_FALLBACK */
 
 /* Copies n bytes from src to dst, which is used soon. Returns dst. */
@@ -1050,9 +1066,8 @@ ucopy_intel_06_cf(void *dst, const void *src, ucopy_intel_06_cf_size n)
         return UCOPY_INTEL_06_CF_COPY_INLINE(dst, src, n);
 #endif
 #if !UCOPY_INTEL_06_CF_PROMISED
-    if (__builtin_expect(!(__atomic_load_n(&ucopy_intel_06_cf_state, __ATOMIC_RELAXED) & 4), 0) &&
-        !ucopy_intel_06_cf_usable())
-        return UCOPY_FALLBACK(dst, src, n);
+    if (__builtin_expect(!(__atomic_load_n(&ucopy_intel_06_cf_state, __ATOMIC_RELAXED) & 4), 0))
+        return ucopy_intel_06_cf_copy_unsure(dst, src, n);
 #endif
     return ucopy_intel_06_cf_copy_called(dst, src, n);
 #endif
@@ -1073,9 +1088,8 @@ ucopy_intel_06_cf_nocache(void *dst, const void *src, ucopy_intel_06_cf_size n)
         return UCOPY_INTEL_06_CF_NOCACHE_INLINE(dst, src, n);
 #endif
 #if !UCOPY_INTEL_06_CF_PROMISED
-    if (__builtin_expect(!(__atomic_load_n(&ucopy_intel_06_cf_state, __ATOMIC_RELAXED) & 4), 0) &&
-        !ucopy_intel_06_cf_usable())
-        return UCOPY_FALLBACK(dst, src, n);
+    if (__builtin_expect(!(__atomic_load_n(&ucopy_intel_06_cf_state, __ATOMIC_RELAXED) & 4), 0))
+        return ucopy_intel_06_cf_nocache_unsure(dst, src, n);
 #endif
     return ucopy_intel_06_cf_nocache_called(dst, src, n);
 #endif

@@ -343,33 +343,51 @@ static void put_function(int entry, FILE *out)
 {
     const char *macro = uc_entry_macro(entry);
 
+    fprintf(out,
+            "%s\n"
+            "static __inline__ __attribute__((unused)) void *\n"
+            "ucopy_%s(void *dst, const void *src, ucopy_size n)\n"
+            "{\n"
+            "#if UCOPY_ONLY_FALLBACK\n"
+            "    return UCOPY_FALLBACK(dst, src, n);\n"
+            "#else\n"
+            "    if (__builtin_constant_p(n) && n <= 64)\n"
+            "        return n ? __builtin_memcpy(dst, src, n) : dst;\n"
+            "#ifdef UCOPY_%s_INLINE_MAX\n"
+            "    if (n <= UCOPY_%s_INLINE_MAX)\n"
+            "        return UCOPY_%s_INLINE(dst, src, n);\n"
+            "#endif\n"
+            "#if !UCOPY_PROMISED\n"
+            "    if (__builtin_expect(!(__atomic_load_n(&ucopy_state, __ATOMIC_RELAXED) & 4), 0))\n"
+            "        return ucopy_%s_unsure(dst, src, n);\n"
+            "#endif\n"
+            "    return ucopy_%s_called(dst, src, n);\n"
+            "#endif\n"
+            "}\n\n",
+            entry == UC_COPY
+                ? "/* Copies n bytes from src to dst, which is used soon. Returns dst. */"
+                : "/* Copies n bytes from src to dst, which is not used soon: caches "
+                  "stay as they are\n * where that pays. Returns dst. */",
+            entry == UC_COPY ? "" : "nocache", macro, macro, macro, uc_entry_name[entry],
+            uc_entry_name[entry]);
+}
+
+/* Before the first look, and where it was in vain. By itself, or its call would make the copy in
+ * front of it save registers each time. */
+static void put_unsure(int entry, FILE *out)
+{
+    const char *name = uc_entry_name[entry];
+
     fprintf(
         out,
-        "%s\n"
-        "static __inline__ __attribute__((unused)) void *\n"
-        "ucopy_%s(void *dst, const void *src, ucopy_size n)\n"
-        "{\n"
-        "#if UCOPY_ONLY_FALLBACK\n"
-        "    return UCOPY_FALLBACK(dst, src, n);\n"
-        "#else\n"
-        "    if (__builtin_constant_p(n) && n <= 64)\n"
-        "        return n ? __builtin_memcpy(dst, src, n) : dst;\n"
-        "#ifdef UCOPY_%s_INLINE_MAX\n"
-        "    if (n <= UCOPY_%s_INLINE_MAX)\n"
-        "        return UCOPY_%s_INLINE(dst, src, n);\n"
-        "#endif\n"
         "#if !UCOPY_PROMISED\n"
-        "    if (__builtin_expect(!(__atomic_load_n(&ucopy_state, __ATOMIC_RELAXED) & 4), 0) &&\n"
-        "        !ucopy_usable())\n"
-        "        return UCOPY_FALLBACK(dst, src, n);\n"
-        "#endif\n"
-        "    return ucopy_%s_called(dst, src, n);\n"
-        "#endif\n"
-        "}\n\n",
-        entry == UC_COPY ? "/* Copies n bytes from src to dst, which is used soon. Returns dst. */"
-                         : "/* Copies n bytes from src to dst, which is not used soon: caches "
-                           "stay as they are\n * where that pays. Returns dst. */",
-        entry == UC_COPY ? "" : "nocache", macro, macro, macro, uc_entry_name[entry]);
+        "__attribute__((noinline, cold, unused))\n"
+        "static void *ucopy_%s_unsure(void *dst, const void *src, ucopy_size n)\n"
+        "{\n"
+        "    return ucopy_usable() ? ucopy_%s_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);\n"
+        "}\n"
+        "#endif\n\n",
+        name, name);
 }
 
 int uc_header_code(const struct uc_profile *p, FILE *out)
@@ -387,6 +405,7 @@ int uc_header_code(const struct uc_profile *p, FILE *out)
             continue;
         put_all_called(&calling, &p->entry[i].ladder);
         put_ladder(p, i, out);
+        put_unsure(i, out);
         put_inline_parts(p->entry + i, uc_entry_macro(i), out);
     }
     fputs("#endif /* !UCOPY_ONLY_FALLBACK */\n\n", out);
