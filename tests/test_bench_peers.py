@@ -64,6 +64,11 @@ def test_a_cell_is_ns_and_libcs_time_over_it():
     equal(bench_peers.cost_text(None, row.costs["libc"]), "-")
 
 
+def test_the_large_sizes_of_a_mix_are_not_counted():
+    large = MIX + "".join(line.replace(",0,", ",8189,", 1) + "\n" for line in MIX.splitlines()[1:])
+    equal(table_of(mix_x=large), table_of(mix_x=MIX))
+
+
 def test_the_best_peer_is_the_fastest_other_column():
     [row] = table_of(mix_x=MIX)
     equal(bench_peers.best_peer(row), "lib.so")
