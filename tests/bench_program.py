@@ -312,6 +312,8 @@ def take_lock():
 
 
 def compare(options):
+    if not shutil.which(options.tune):  # asked now, not after all pairs
+        raise Failure(f"{options.tune}: not found; it compares the times: build it, or name it by UCOPY_TUNE", 3)
     with tempfile.TemporaryDirectory() as folder:
         libraries = {ALONE: None, AGAIN: None}
         for path in options.header:

@@ -187,6 +187,7 @@ def test_bad_input_is_one_line():
     refused(2, "x.h: cannot be preloaded", "--preload", text, "true")
     refused(2, "'1' is no number from 2 to 1000", "--header", KERNEL, "--pairs", "1", "true")
     refused(2, "--core 9999: not among", "--header", KERNEL, "--core", "9999", "true")
+    refused(3, "/nowhere/ucopy-tune: not found", "--tune", "/nowhere/ucopy-tune", "--header", KERNEL, "true")
     refused(3, "no-such-program: No such file", "--header", KERNEL, "no-such-program")
     refused(1, "another output than without", "--header", KERNEL, "--", "sh", "-c", "echo $LD_PRELOAD")
     refused(1, "exit code 3, 0 without", "--header", KERNEL, "--", "sh", "-c", "test -z \"$LD_PRELOAD\" || exit 3")
