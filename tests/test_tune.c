@@ -221,6 +221,11 @@ static void bench_replays_a_mix(void **state)
     assert_holds("out", " called ");
     assert_holds("out", " inline ");
     assert_int_equal(lines("out"), 11);
+    assert_int_equal(sh("echo 8:0.5,1M:0.2,64M:0.3 >mix.csv; \"$UCOPY_TUNE\" bench libc "
+                        "--sizes-from mix.csv --budget 50ms"),
+                     0);
+    assert_holds("out", "\n# the other 20.00 % of the calls, 1048576 to 1048576 bytes");
+    assert_holds("err", "mix: 30.00 % of the calls, above 16 MiB, are not replayed\n");
     assert_int_equal(sh("echo 8:1 >mix.csv; \"$UCOPY_TUNE\" bench libc unrolled --sizes-from "
                         "mix.csv --order learned "
                         "--consumer wait --state l2 --budget 50ms"),

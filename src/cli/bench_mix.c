@@ -11,7 +11,7 @@
 #include "cli/command.h"
 
 /* Sizes over a quarter of L1 do not fit beside each other in l1: they are replayed by themselves,
- * where they lie, and told apart. */
+ * where they lie, and told apart. Those above LARGEST are not, and are counted. */
 #define LARGEST (16u << 20)
 
 static size_t largest(const struct uc_session *s, int state)
@@ -29,6 +29,15 @@ static double share_above(const struct uc_sizes *d, size_t top)
     for (size_t i = 0; i < d->n; i++)
         share += d->size[i] > top ? d->share[i] : 0;
     return share;
+}
+
+/* What is in neither part of the replay. */
+static void tell_left_out(const struct uc_sizes *d)
+{
+    double share = share_above(d, LARGEST);
+
+    if (share > 0)
+        uc_note("%s: %.2f %% of the calls, above 16 MiB, are not replayed", d->name, 100 * share);
 }
 
 /* Ratio to the first subject: its time over this one's, with the interval that both intervals
@@ -59,7 +68,7 @@ static void print_rows(const struct uc_session *s, const struct uc_cells *cells,
 
 static void print_table(const struct uc_bench *b, const struct uc_options *o,
                         const struct uc_session *s, const struct uc_sizes *cut,
-                        const struct uc_sizes *rest, double above, const struct uc_cells *cells,
+                        const struct uc_sizes *rest, double share, const struct uc_cells *cells,
                         const struct uc_subject *u, size_t n)
 {
     char ratio[UC_NAME + 2];
@@ -74,7 +83,7 @@ static void print_table(const struct uc_bench *b, const struct uc_options *o,
     if (!rest->n)
         return;
     printf("# the other %.2f %% of the calls, %zu to %zu bytes, state natural, not counted above\n",
-           100 * above, rest->size[0], rest->size[rest->n - 1]);
+           100 * share, rest->size[0], rest->size[rest->n - 1]);
     print_rows(s, cells, u, n, rest->size[0]);
 }
 
@@ -126,6 +135,8 @@ int uc_bench_mix(struct uc_bench *b, const struct uc_options *o, struct uc_sessi
         uc_sizes_free(&all);
         return UC_EXIT_USAGE;
     }
+    if (!rc)
+        tell_left_out(&all);
     if (!rc && share_above(&all, top) > 0)
         rc = uc_sizes_cut(&all, top + 1, LARGEST, &rest);
     rc = rc == -EINVAL ? 0 : rc; /* none of them is up to LARGEST */
@@ -136,7 +147,8 @@ int uc_bench_mix(struct uc_bench *b, const struct uc_options *o, struct uc_sessi
     if (!rc && o->format && !strcmp(o->format, "csv"))
         uc_cells_write_csv(&cells, s->clock.tsc_hz, stdout);
     else if (!rc)
-        print_table(b, o, s, &cut, &rest, share_above(&all, top), &cells, u, n);
+        print_table(b, o, s, &cut, &rest, share_above(&all, top) - share_above(&all, LARGEST),
+                    &cells, u, n);
     if (rc)
         code = uc_session_failed(s, rc);
     uc_cells_free(&cells);
