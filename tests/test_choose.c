@@ -63,6 +63,29 @@ static void whole_copies_are_scored(void **state)
     uc_cells_free(&cells);
 }
 
+/* A distribution of large sizes alone has no weight for short ones: the fleet's is taken. */
+static void large_sizes_alone_are_scored(void **state)
+{
+    size_t size = 1 << 20;
+    double one = 1;
+    struct uc_sizes large = {.name = "large", .n = 1, .size = &size, .share = &one, .cum = &one};
+    struct uc_weights w = uc_weights_default;
+    struct uc_cells cells = {0};
+    struct uc_subject fast = called("fast"), slow = called("slow");
+
+    (void)state;
+    w.sizes = &large;
+    add(&cells, "slow", 8, UC_NONE, UC_FIXED, UC_RANDOM, 10);
+    add(&cells, "fast", 8, UC_NONE, UC_FIXED, UC_RANDOM, 5);
+    add(&cells, "libc", 8, UC_NONE, UC_FIXED, UC_RANDOM, 5);
+    struct uc_whole both[] = {uc_tune_score_whole(&w, &cells, &slow),
+                              uc_tune_score_whole(&w, &cells, &fast)};
+    assert_float_equal(both[0].cost, 2, 1e-6);
+    assert_float_equal(both[1].cost, 1, 1e-6);
+    assert_int_equal(uc_tune_best_whole(both, 2), 1);
+    uc_cells_free(&cells);
+}
+
 /* What is lost to libc in one mix counts as cost; near equals go to the first. */
 static void losing_to_libc_is_charged(void **state)
 {
@@ -130,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_copies_are_scored),
+        cmocka_unit_test(large_sizes_alone_are_scored),
         cmocka_unit_test(losing_to_libc_is_charged),
         cmocka_unit_test(consumers_choose_for_themselves),
     };

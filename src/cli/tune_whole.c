@@ -58,15 +58,17 @@ static int whole_plan(const struct uc_tune *t, bool mixes, struct uc_plan *p)
     return rc;
 }
 
-/* Weight of the sizes that a fixed size stands for, among all to UC_SMALL_MAX. */
+/* Weight of the sizes that a fixed size stands for, among all to UC_SMALL_MAX. Where a distribution
+ * has no such size, the fleet's count: it does not say which, and some copy must be taken. */
 static double whole_weight(const struct uc_weights *w, size_t size)
 {
-    double all = uc_size_weight(w, 0, UC_SMALL_MAX);
+    bool none = uc_size_weight(w, 0, UC_SMALL_MAX) <= 0;
+    const struct uc_weights *by = none ? &uc_weights_default : w;
     size_t lo = 0;
 
     for (size_t i = 0; i < WHOLE_SIZES && whole_size[i] < size; i++)
         lo = whole_size[i] + 1;
-    return all > 0 ? uc_size_weight(w, lo, size) / all : 0;
+    return uc_size_weight(by, lo, size) / uc_size_weight(by, 0, UC_SMALL_MAX);
 }
 
 static bool is_libc(const struct uc_cell *c)
