@@ -173,7 +173,7 @@ int uc_tune_time_whole(struct uc_tune *t, const struct uc_subject *tries, size_t
     struct uc_subject u[UC_MAX_WHOLE + 1];
     struct uc_weights weights = t->weights;
     struct uc_sizes cut = {0};
-    struct uc_plan plan;
+    struct uc_plan plan = {0};
     struct uc_cells cells = {0};
     struct uc_sweep_options so =
         uc_tune_sweep_options(t, "whole ladders", seconds, done, done + 0.04);
