@@ -1,7 +1,9 @@
 /* The copy of a generated header as a program's memcpy, put in front of the C library's:
  *
- *     cc -O2 -fPIC -shared -DUCOPY_HEADER='"amd-1a-02.h"' -DUCOPY_COPY=ucopy_amd_1a_02 preload.c -o
- * preload.so LD_PRELOAD=$PWD/preload.so PROGRAM
+ *     cc -O2 -fPIC -shared -DUCOPY_HEADER='"amd-1a-02.h"' -DUCOPY_COPY=ucopy_amd_1a_02 \
+ *         preload.c -o preload.so
+ *
+ *     LD_PRELOAD=$PWD/preload.so PROGRAM
  *
  * It replaces memcpy and __memcpy_chk, the same with the room in dst told, which is what a call
  * becomes in packages built with _FORTIFY_SOURCE. It does not replace memmove: the copies are for
