@@ -168,7 +168,7 @@ static void files_refused(void **state)
         {"8\n1.5\n", 2, "not a size"},
         {"2G\n", 1, "above 1 GiB"},
         {"8\n9:1\n", 2, "after plain sizes"},
-        {"1:1e308,2:1e308\n", 1, "no size with a share"},
+        {"1:1e308,2:1e308\n", 1, "too large to be added up"},
     };
 
     for (size_t i = 0; i < COUNT(bad); i++) {

@@ -223,7 +223,7 @@ int uc_sizes_read(const char *path, struct uc_sizes *s, unsigned *line, const ch
     file_stem(path, stem, sizeof(stem));
     rc = make_sizes(s, stem, l.v, l.n);
     if (rc == -EINVAL)
-        *why = "no size with a share above 0";
+        *why = l.n ? "the shares are too large to be added up" : "no size with a share above 0";
 out:
     free(l.v);
     free(text);
