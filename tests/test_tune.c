@@ -201,6 +201,9 @@ static void bench_prints_the_difference(void **state)
     assert_int_equal(strncmp(csv, "strategy,", 9), 0);
     free(csv);
     assert_int_equal(lines("cells.csv"), 10);
+    assert_int_equal(sh("grep -c ^libc.*,baseline, cells.csv && "
+                        "grep -c ^rep_movsb.*,candidate, cells.csv"),
+                     0);
 }
 
 /* A mix replayed for libc, the same function as a peer, and a committed header called and inlined.

@@ -186,6 +186,16 @@ void uc_bench_release(struct uc_bench *b)
     b->builts = b->libraries = b->objects = 0;
 }
 
+/* The subjects were baselines while they were timed; in the table each has its strategy's role. */
+static void tell_own_roles(struct uc_cells *cells)
+{
+    for (size_t i = 0; i < cells->n; i++) {
+        const struct ucopy_strategy *s = ucopy_find(cells->v[i].strategy);
+        if (s)
+            cells->v[i].role = s->role;
+    }
+}
+
 int uc_bench_measure(const struct uc_options *o, struct uc_session *s,
                      const struct uc_weights *weights, const struct uc_plan *plan,
                      const struct uc_subject *u, size_t n, struct uc_cells *cells)
@@ -212,6 +222,7 @@ int uc_bench_measure(const struct uc_options *o, struct uc_session *s,
         rc = uc_sweep_cells(sweep, cells);
     uc_sweep_free(sweep);
     uc_progress_end();
+    tell_own_roles(cells);
     return rc;
 }
 
