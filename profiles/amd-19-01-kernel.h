@@ -618,7 +618,9 @@ static void *ucopy_amd_19_01_kernel_copy_called(void *dst, const void *src, ucop
 __attribute__((noinline, cold, unused))
 static void *ucopy_amd_19_01_kernel_copy_unsure(void *dst, const void *src, ucopy_amd_19_01_kernel_size n)
 {
-    return ucopy_amd_19_01_kernel_usable() ? ucopy_amd_19_01_kernel_copy_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);
+    if (!ucopy_amd_19_01_kernel_usable())
+        return UCOPY_FALLBACK(dst, src, n);
+    return ucopy_amd_19_01_kernel_copy_called(dst, src, n);
 }
 #endif
 
@@ -639,7 +641,9 @@ static void *ucopy_amd_19_01_kernel_nocache_called(void *dst, const void *src, u
 __attribute__((noinline, cold, unused))
 static void *ucopy_amd_19_01_kernel_nocache_unsure(void *dst, const void *src, ucopy_amd_19_01_kernel_size n)
 {
-    return ucopy_amd_19_01_kernel_usable() ? ucopy_amd_19_01_kernel_nocache_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);
+    if (!ucopy_amd_19_01_kernel_usable())
+        return UCOPY_FALLBACK(dst, src, n);
+    return ucopy_amd_19_01_kernel_nocache_called(dst, src, n);
 }
 #endif
 

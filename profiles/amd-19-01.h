@@ -953,7 +953,9 @@ static void *ucopy_amd_19_01_copy_called(void *dst, const void *src, ucopy_amd_1
 __attribute__((noinline, cold, unused))
 static void *ucopy_amd_19_01_copy_unsure(void *dst, const void *src, ucopy_amd_19_01_size n)
 {
-    return ucopy_amd_19_01_usable() ? ucopy_amd_19_01_copy_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);
+    if (!ucopy_amd_19_01_usable())
+        return UCOPY_FALLBACK(dst, src, n);
+    return ucopy_amd_19_01_copy_called(dst, src, n);
 }
 #endif
 
@@ -982,7 +984,9 @@ static void *ucopy_amd_19_01_nocache_called(void *dst, const void *src, ucopy_am
 __attribute__((noinline, cold, unused))
 static void *ucopy_amd_19_01_nocache_unsure(void *dst, const void *src, ucopy_amd_19_01_size n)
 {
-    return ucopy_amd_19_01_usable() ? ucopy_amd_19_01_nocache_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);
+    if (!ucopy_amd_19_01_usable())
+        return UCOPY_FALLBACK(dst, src, n);
+    return ucopy_amd_19_01_nocache_called(dst, src, n);
 }
 #endif
 

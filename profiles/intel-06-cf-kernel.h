@@ -585,7 +585,9 @@ static void *ucopy_intel_06_cf_kernel_copy_called(void *dst, const void *src, uc
 __attribute__((noinline, cold, unused))
 static void *ucopy_intel_06_cf_kernel_copy_unsure(void *dst, const void *src, ucopy_intel_06_cf_kernel_size n)
 {
-    return ucopy_intel_06_cf_kernel_usable() ? ucopy_intel_06_cf_kernel_copy_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);
+    if (!ucopy_intel_06_cf_kernel_usable())
+        return UCOPY_FALLBACK(dst, src, n);
+    return ucopy_intel_06_cf_kernel_copy_called(dst, src, n);
 }
 #endif
 
@@ -606,7 +608,9 @@ static void *ucopy_intel_06_cf_kernel_nocache_called(void *dst, const void *src,
 __attribute__((noinline, cold, unused))
 static void *ucopy_intel_06_cf_kernel_nocache_unsure(void *dst, const void *src, ucopy_intel_06_cf_kernel_size n)
 {
-    return ucopy_intel_06_cf_kernel_usable() ? ucopy_intel_06_cf_kernel_nocache_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);
+    if (!ucopy_intel_06_cf_kernel_usable())
+        return UCOPY_FALLBACK(dst, src, n);
+    return ucopy_intel_06_cf_kernel_nocache_called(dst, src, n);
 }
 #endif
 

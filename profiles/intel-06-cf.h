@@ -1015,7 +1015,9 @@ static void *ucopy_intel_06_cf_copy_called(void *dst, const void *src, ucopy_int
 __attribute__((noinline, cold, unused))
 static void *ucopy_intel_06_cf_copy_unsure(void *dst, const void *src, ucopy_intel_06_cf_size n)
 {
-    return ucopy_intel_06_cf_usable() ? ucopy_intel_06_cf_copy_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);
+    if (!ucopy_intel_06_cf_usable())
+        return UCOPY_FALLBACK(dst, src, n);
+    return ucopy_intel_06_cf_copy_called(dst, src, n);
 }
 #endif
 
@@ -1046,7 +1048,9 @@ static void *ucopy_intel_06_cf_nocache_called(void *dst, const void *src, ucopy_
 __attribute__((noinline, cold, unused))
 static void *ucopy_intel_06_cf_nocache_unsure(void *dst, const void *src, ucopy_intel_06_cf_size n)
 {
-    return ucopy_intel_06_cf_usable() ? ucopy_intel_06_cf_nocache_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);
+    if (!ucopy_intel_06_cf_usable())
+        return UCOPY_FALLBACK(dst, src, n);
+    return ucopy_intel_06_cf_nocache_called(dst, src, n);
 }
 #endif
 

@@ -71,14 +71,12 @@ static void print_table(const struct uc_bench *b, const struct uc_options *o,
                         const struct uc_sizes *rest, double share, const struct uc_cells *cells,
                         const struct uc_subject *u, size_t n)
 {
-    char ratio[UC_NAME + 2];
-
     printf("# %s on %s, CPU %d; state %s, consumer %s, order %s; sizes to %zu\n", cut->name,
            s->cpu.key, s->pu, uc_state_name[b->state],
            uc_consumer_name[o->consumer < 0 ? 0 : o->consumer], uc_order_name[b->order],
            cut->size[cut->n - 1]);
-    snprintf(ratio, sizeof(ratio), "x %s", u[0].name);
-    printf("%-36s %-7s %9s %9s %7s  %s\n", "copy", "form", "ns", "tsc_ticks", ratio, "interval");
+    printf("# ratio: the time of %s over that of the copy\n", u[0].name);
+    printf("%-36s %-7s %9s %9s %7s  %s\n", "copy", "form", "ns", "tsc_ticks", "ratio", "interval");
     print_rows(s, cells, u, n, 0);
     if (!rest->n)
         return;

@@ -3,22 +3,42 @@
 
 #include <gnu/libc-version.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
 
-static void range_text(size_t lo, size_t hi, char *buf, size_t cap)
-{
-    char a[UC_SIZE_TEXT], b[UC_SIZE_TEXT];
+#define COLUMNS 100
 
-    if (hi == SIZE_MAX && !lo)
-        snprintf(buf, cap, "all sizes");
-    else if (hi == SIZE_MAX)
-        snprintf(buf, cap, "above %s", uc_size_text(lo - 1, a));
-    else if (!lo)
-        snprintf(buf, cap, "0 to %s", uc_size_text(hi, b));
+/* A sentence of words, broken at blanks: what does not fit goes on behind six of them. */
+static void put_wrapped(const char *text)
+{
+    size_t at = 0;
+
+    for (const char *p = text; *p;) {
+        size_t blanks = strspn(p, " "), word = strcspn(p + blanks, " ");
+        if (at && at + blanks + word > COLUMNS) {
+            fputs("\n     ", stdout);
+            at = 5;
+            p += blanks - 1;
+            blanks = 1;
+        }
+        printf("%.*s", (int)(blanks + word), p);
+        at += blanks + word;
+        p += blanks + word;
+    }
+    putchar('\n');
+}
+
+/* Where a range ends; it begins where the one above it does. */
+static void range_text(size_t hi, bool first, char *buf, size_t cap)
+{
+    char a[UC_SIZE_TEXT];
+
+    if (hi == SIZE_MAX)
+        snprintf(buf, cap, first ? "all sizes" : "above");
     else
-        snprintf(buf, cap, "over %s to %s", uc_size_text(lo - 1, a), uc_size_text(hi, b));
+        snprintf(buf, cap, "to %s", uc_size_text(hi, a));
 }
 
 static void sure_text(const struct uc_segment *s, char *buf, size_t cap)
@@ -26,18 +46,17 @@ static void sure_text(const struct uc_segment *s, char *buf, size_t cap)
     char a[UC_SIZE_TEXT], b[UC_SIZE_TEXT];
 
     if (!s->runner_up[0])
-        snprintf(buf, cap, "no other measured all through it");
+        snprintf(buf, cap, "no other all through it");
     else if (s->tie)
         snprintf(buf, cap, "tie: the simpler one");
     else if (s->margin < 1)
-        snprintf(buf, cap, "chosen by the whole ladder's cost");
+        snprintf(buf, cap, "by the whole ladder's cost");
     else if (s->max == SIZE_MAX)
         snprintf(buf, cap, "measured to %s", uc_size_text(s->measured_to, a));
     else if (!s->bracketed)
-        snprintf(buf, cap, "not bracketed, measured to %s", uc_size_text(s->measured_to, a));
+        snprintf(buf, cap, "open; measured to %s", uc_size_text(s->measured_to, a));
     else if (s->lo)
-        snprintf(buf, cap, "crossing from %s to %s", uc_size_text(s->lo, a),
-                 uc_size_text(s->hi, b));
+        snprintf(buf, cap, "crossing %s to %s", uc_size_text(s->lo, a), uc_size_text(s->hi, b));
     else
         snprintf(buf, cap, "no spread given");
 }
@@ -64,20 +83,20 @@ static void print_entry(const struct uc_tune *t, enum uc_entry entry)
     const struct uc_ladder *l = &t->profile.entry[entry].ladder;
     size_t lo = 0;
 
-    printf("\n%-24s %-25s %-7s %-31s %s\n",
-           entry == UC_COPY ? "copy (dst used soon)" : "nocache (dst not used)", "strategy",
+    printf("\n%s\n%-11s %-25s %-6s %-30s %s\n",
+           entry == UC_COPY ? "copy (dst used soon)" : "nocache (dst not used)", "size", "strategy",
            "x libc", "runner-up", "how sure");
     for (size_t i = 0; i < l->n; i++) {
         const struct uc_segment *s = &l->segment[i];
         char range[64], sure[96], runner[64] = "", gain[16] = "-";
         double g = range_gain(t, entry, lo, s->max);
-        range_text(lo, s->max, range, sizeof(range));
+        range_text(s->max, !i, range, sizeof(range));
         sure_text(s, sure, sizeof(sure));
         if (s->runner_up[0])
             snprintf(runner, sizeof(runner), "%s %+.0f %%", s->runner_up, 100 * (s->margin - 1));
         if (!isnan(g))
             snprintf(gain, sizeof(gain), "%.2f", g);
-        printf("%-24s %-25s %-7s %-31s %s\n", range, s->strategy, gain, runner, sure);
+        printf("%-11s %-25s %-6s %-30s %s\n", range, s->strategy, gain, runner, sure);
         lo = s->max == SIZE_MAX ? lo : s->max + 1;
     }
 }
@@ -134,17 +153,33 @@ static void print_gains(const struct uc_tune *t)
 }
 
 /* "avx2_loop_x4 to 8 MiB, avx2_stream_x4 above" */
-static void print_ladder(const json_t *segments)
+static void put_ladder(const json_t *segments, FILE *out)
 {
     for (size_t i = 0; i < json_array_size(segments); i++) {
         const json_t *s = json_array_get(segments, i), *max = json_object_get(s, "max");
         char end[UC_SIZE_TEXT];
-        printf("%s%s", i ? ", " : "", json_string_value(json_object_get(s, "strategy")));
+        fprintf(out, "%s%s", i ? ", " : "", json_string_value(json_object_get(s, "strategy")));
         if (json_is_integer(max))
-            printf(" to %s", uc_size_text((size_t)json_integer_value(max), end));
+            fprintf(out, " to %s", uc_size_text((size_t)json_integer_value(max), end));
         else
-            fputs(i ? " above" : " for all sizes", stdout);
+            fputs(i ? " above" : " for all sizes", out);
     }
+}
+
+static void print_other_choice(const char *consumer, const json_t *other)
+{
+    double gain = json_number_value(json_object_get(other, "gain"));
+    char *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+
+    if (!f)
+        return;
+    fprintf(f, "  %-5s %.0f %% cheaper by ", consumer, 100 * (1 - 1 / gain));
+    put_ladder(json_object_get(other, "segments"), f);
+    fclose(f);
+    put_wrapped(text ? text : "");
+    free(text);
 }
 
 /* Where the choice would be another one if dst were always used in one way. */
@@ -159,10 +194,7 @@ static void print_consumers(const struct uc_tune *t)
     puts("\nFor one consumer alone (--consumer makes a variant tuned for it), copy would be");
     json_object_foreach((json_t *)of, name, other) if (!json_is_null(other))
     {
-        printf("  %-5s %.0f %% cheaper by ", name,
-               100 * (1 - 1 / json_number_value(json_object_get(other, "gain"))));
-        print_ladder(json_object_get(other, "segments"));
-        putchar('\n');
+        print_other_choice(name, other);
     }
     fputs("  ", stdout);
     json_object_foreach((json_t *)of, name, other) if (json_is_null(other))
@@ -187,9 +219,12 @@ static void print_notes(const struct uc_tune *t)
 {
     for (int e = 0; e < UC_ENTRY_COUNT; e++) {
         const struct uc_profile_entry *p = &t->profile.entry[e];
-        for (size_t i = 0; i < p->barred_n && i < MOST_NOTES; i++)
-            printf("  barred from %s, %zu to %zu: %s (%s)\n", uc_entry_name[e], p->barred[i].from,
-                   p->barred[i].to, p->barred[i].strategy, p->barred[i].why);
+        for (size_t i = 0; i < p->barred_n && i < MOST_NOTES; i++) {
+            char text[256];
+            snprintf(text, sizeof(text), "  barred from %s, %zu to %zu: %s (%s)", uc_entry_name[e],
+                     p->barred[i].from, p->barred[i].to, p->barred[i].strategy, p->barred[i].why);
+            put_wrapped(text);
+        }
         if (p->barred_n > MOST_NOTES)
             printf("  barred from %s: %zu more, in the profile\n", uc_entry_name[e],
                    p->barred_n - MOST_NOTES);
@@ -216,13 +251,21 @@ static const char *wide_isa(const char *strategy)
     return isa & UCOPY_ISA_AVX512BW ? "AVX-512" : "AVX2";
 }
 
+static void print_grade(const struct uc_grade *g)
+{
+    char text[2048];
+    size_t n = (size_t)snprintf(text, sizeof(text), "grade %c", g->letter);
+
+    for (size_t i = 0; i < g->reasons && n < sizeof(text); i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", i ? "; " : ": ", g->reason[i]);
+    put_wrapped(text);
+}
+
 void uc_tune_summary(const struct uc_tune *t)
 {
     printf("%s: %s, CPU %d\n", t->session.cpu.key, t->session.cpu.name, t->session.pu);
-    printf("grade %c", t->grade.letter);
-    for (size_t i = 0; i < t->grade.reasons; i++)
-        printf("%s%s", i ? "; " : ": ", t->grade.reason[i]);
-    printf("\n%lu readings, %lu dropped; weights: %s\n", t->facts.readings, t->facts.dropped,
+    print_grade(&t->grade);
+    printf("%lu readings, %lu dropped; weights: %s\n", t->facts.readings, t->facts.dropped,
            t->weights.name);
     for (int e = 0; e < UC_ENTRY_COUNT; e++)
         print_entry(t, (enum uc_entry)e);
@@ -244,8 +287,8 @@ void uc_tune_summary(const struct uc_tune *t)
     print_prior(t);
     if (t->kept_from_quick)
         printf(
-            "\n%s is of a longer run, which a quick one does not replace; the files are left as they are (--renew "
-            "replaces them).\n",
+            "\n%s is of a longer run, which a quick one does not replace;\nthe files are left as they are "
+            "(--renew replaces them).\n",
             t->header_path);
     else if (t->kept)
         printf("\nThe decision in %s stands; the files are left as they are.\n", t->header_path);

@@ -384,7 +384,9 @@ static void put_unsure(int entry, FILE *out)
         "__attribute__((noinline, cold, unused))\n"
         "static void *ucopy_%s_unsure(void *dst, const void *src, ucopy_size n)\n"
         "{\n"
-        "    return ucopy_usable() ? ucopy_%s_called(dst, src, n) : UCOPY_FALLBACK(dst, src, n);\n"
+        "    if (!ucopy_usable())\n"
+        "        return UCOPY_FALLBACK(dst, src, n);\n"
+        "    return ucopy_%s_called(dst, src, n);\n"
         "}\n"
         "#endif\n\n",
         name, name);
