@@ -337,6 +337,15 @@ static void an_argument_nobody_wants(void **state)
     refused("tune word", 2, "unexpected argument 'word'");
 }
 
+/* A line needs single sizes, called, dst not read. */
+static void slopes_go_with_text_alone(void **state)
+{
+    refused("bench rep_movsb --slopes --inline", 2, "--slopes: not with --inline");
+    refused("bench libc --slopes --consumer read", 2, "--slopes: not with --consumer");
+    refused("bench libc --slopes --format csv", 2, "--slopes: not with --format csv");
+    refused("bench libc --slopes --sizes-from absent", 2, "--slopes: not with --sizes-from");
+}
+
 static void input_files_that_are_missing(void **state)
 {
     refused("fit", 2, "fit needs");
@@ -508,6 +517,7 @@ int main(void)
         cmocka_unit_test(values_are_read_strictly),
         cmocka_unit_test(unknown_words_list_the_known),
         cmocka_unit_test(an_argument_nobody_wants),
+        cmocka_unit_test(slopes_go_with_text_alone),
         cmocka_unit_test(input_files_that_are_missing),
         cmocka_unit_test(output_that_cannot_be_written),
         cmocka_unit_test(a_folder_that_cannot_be_written),

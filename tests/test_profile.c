@@ -326,6 +326,44 @@ static void the_digest_tells_edits(void **state)
     assert_false(differs_after("\"syscalls\": {\"read\": 12.5}", "\"syscalls\": null"));
 }
 
+/* Made of the profile's own cells, kept as they are, and not there where no region is measured. */
+static void slopes_are_kept(void **state)
+{
+    const struct uc_slope_options o = {32768, 262144, 0, UCOPY_USER};
+    struct uc_profile *p = made_up_profile(UCOPY_USER, ""), again;
+    double start, kib;
+
+    made_up_segment(p, UC_COPY, SIZE_MAX, "rep_movsb");
+    for (size_t n = 64; n <= 128; n *= 2) {
+        struct uc_cell c = uc_cell_default("rep_movsb", n);
+        c.cost = c.lo = c.hi = 4 + (double)n / 16;
+        assert_int_equal(uc_cells_add(&p->cells, &c), 0);
+    }
+    assert_int_equal(uc_profile_set_slopes(p, &o), 0);
+    assert_null(p->slopes);
+    char *text = json_of(p);
+    assert_null(strstr(text, "slopes"));
+    free(text);
+
+    struct uc_cell c = uc_cell_default("rep_movsb", 256);
+    c.cost = c.lo = c.hi = 20;
+    assert_int_equal(uc_cells_add(&p->cells, &c), 0);
+    assert_int_equal(uc_profile_set_slopes(p, &o), 0);
+    text = json_of(p);
+    read_good(text, &again);
+    assert_false(again.digest_differs);
+    assert_int_equal(json_unpack(again.slopes, "{s:{s:{s:{s:F, s:F}, s:n}}}", "strategies",
+                                 "rep_movsb", "l1", "start", &start, "per_kib", &kib, "l2"),
+                     0);
+    assert_true(start > 3.99 && start < 4.01 && kib > 63.9 && kib < 64.1);
+    char *second = json_of(&again);
+    assert_string_equal(text, second);
+    free(second);
+    free(text);
+    uc_profile_free(&again);
+    made_up_free(p);
+}
+
 static void unknown_keys_are_ignored(void **state)
 {
     struct uc_profile p;
@@ -663,6 +701,7 @@ int main(void)
         cmocka_unit_test(absent_is_null),
         cmocka_unit_test(thirty_thousand_cells_stay_under_a_megabyte),
         cmocka_unit_test(the_digest_tells_edits),
+        cmocka_unit_test(slopes_are_kept),
         cmocka_unit_test(unknown_keys_are_ignored),
         cmocka_unit_test(a_newer_format_is_refused),
         cmocka_unit_test(reasons_name_their_place),

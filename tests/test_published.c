@@ -69,6 +69,11 @@ static void fit_short_copies(void **state)
     says("not bracketed: measured to 64");
     says("no spread given");
     says("          64 unrolled                           38           51           13    +34.2 %");
+    says("start-up and slope in ticks: cost = start-up + slope x size");
+    says("# L1 32 KiB, L2 256 KiB, L3 unknown;");
+    says("unrolled                   l1             32  ");
+    says("64 from 1 to 64");
+    says("l2, l3, memory: not measured (fewer than 3 sizes)");
 }
 
 static void fit_short_copies_as_json(void **state)
@@ -111,6 +116,51 @@ static void fit_of_its_own_json(void **state)
     assert_string_equal(said.text, first);
 }
 
+/* Lines without noise: what the table is made of is what is told, with the caches of the options.
+ */
+static void fit_tells_slopes(void **state)
+{
+    char path[] = "/tmp/ucopy-fit-XXXXXX.csv", arguments[128];
+    double start, kib, gb, lo, hi;
+    int l3_bytes, from, sizes;
+    json_t *l1, *memory;
+    int fd = mkstemps(path, 4);
+    FILE *f = fdopen(fd, "w");
+
+    fputs("strategy,size,ns,lo,hi\n", f);
+    for (long n = 64; n <= 64l << 20; n *= 2) {
+        double ns = n <= 1l << 20 ? 5 + .5 * (double)n : 1000 + 2 * (double)n;
+        fprintf(f, "one,%ld,%.3f,%.3f,%.3f\n", n, ns, ns * .99, ns * 1.01);
+    }
+    fclose(f);
+    snprintf(arguments, sizeof(arguments), "fit %s --l1d 64 --l2 64 --l3 4M --format json", path);
+    run(arguments);
+    assert_int_equal(said.code, 0);
+    json_t *v = json_said();
+    assert_int_equal(
+        json_unpack(v, "{s:{s:i, s:{s:{s:o, s:{s:i, s:i, s:F, s:F, s:F, s:[F,F]}, s:o}}}}",
+                    "slopes", "l3", &l3_bytes, "strategies", "one", "l1", &l1, "l3", "sizes",
+                    &sizes, "from", &from, "start", &start, "per_kib", &kib, "gb_s", &gb,
+                    "per_kib_interval", &lo, &hi, "memory", &memory),
+        0);
+    assert_int_equal(l3_bytes, 4 << 20);
+    assert_true(json_is_null(l1));
+    assert_int_equal(from, 64);
+    assert_int_equal(sizes, 16); /* 64 to 2 MiB, of which the last is off the line */
+    assert_true(start > 4.9 && start < 5.1 && kib > 510 && kib < 514 && gb > 1.99 && gb < 2.01);
+    assert_true(lo < kib && kib < hi);
+    assert_int_equal(json_unpack(memory, "{s:i, s:F}", "sizes", &sizes, "per_kib", &kib), 0);
+    assert_true(sizes == 4 && kib > 2047 && kib < 2049);
+    json_decref(v);
+    snprintf(arguments, sizeof(arguments), "fit %s --l1d 64 --l2 64 --l3 4M", path);
+    run(arguments);
+    unlink(path);
+    assert_int_equal(said.code, 0);
+    says("one                        l3     ");
+    says("16 from 64 to 2 MiB");
+    says("l1, l2: not measured (fewer than 3 sizes)");
+}
+
 static void fit_emits(void **state)
 {
     run("fit @short-copies.csv --format c");
@@ -134,6 +184,7 @@ static void fit_refuses(void **state)
         {"fit @cached-reads.csv", 2, "cached-reads.csv:3: no column strategy"},
         {"fit @short-copies.csv --format poem", 2, "--format"},
         {"fit @short-copies.csv --l1d much", 2, "--l1d: 'much'"},
+        {"fit @short-copies.csv --l3 0", 2, "--l3: '0'"},
         {"fit @short-copies.csv --branch-cost -1", 2, "--branch-cost: '-1'"},
         {"fit @short-copies.csv --entry paste", 2, "--entry"},
         {"fit @short-copies.csv --entry nocache", 1, "no decision for nocache"},
@@ -204,9 +255,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fit_short_copies),    cmocka_unit_test(fit_short_copies_as_json),
-        cmocka_unit_test(fit_of_its_own_json), cmocka_unit_test(fit_emits),
-        cmocka_unit_test(fit_refuses),         cmocka_unit_test(stats_small_writes),
-        cmocka_unit_test(stats_cached_reads),  cmocka_unit_test(stats_as_json),
+        cmocka_unit_test(fit_of_its_own_json), cmocka_unit_test(fit_tells_slopes),
+        cmocka_unit_test(fit_emits),           cmocka_unit_test(fit_refuses),
+        cmocka_unit_test(stats_small_writes),  cmocka_unit_test(stats_cached_reads),
+        cmocka_unit_test(stats_as_json),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,6 +51,12 @@ static void tune_writes_header_and_profile(void **state)
     assert_holds("out", "\nRegret on fresh readings");
     assert_holds("out", "\nGain over glibc");
     assert_holds("out", "\nWrote ./");
+    /* a line a chosen strategy, no wider than the summary is; the profile has all strategies */
+    assert_int_equal(sh("awk '/^$/ {on = 0} on {n++; wide += length > 100} "
+                        "/^Start-up cost and GB/ {on = 1; wide += length > 100} "
+                        "END {exit !(n > 2 && !wide)}' out"),
+                     0);
+    assert_int_equal(sh("sed -n '/\"slopes\"/,$p' *.json | grep -q '\"rep_movsq\"'"), 0);
     files_are_whole(false);
     assert_null(only(".journal"));
     /* again, in the same folder: what stands is left alone byte by byte, what changes is said */
@@ -347,6 +353,15 @@ static void hostile_boxes_are_served(void **state)
                      0);
 }
 
+static void bench_tells_slopes(void **state)
+{
+    assert_int_equal(sh("\"$UCOPY_TUNE\" bench rep_movsb libc --slopes --size 64,128,256,24k "
+                        "--budget 50ms >out 2>err && grep -q '^start-up and slope in ns' out && "
+                        "test $(grep -c ' l1 .* 3 from 64 to 256$' out) = 2 && "
+                        "test $(grep -c 'l2, l3, memory: not measured' out) = 2"),
+                     0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +372,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(refusals_are_one_line, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_foreign_topology_is_not_tuned, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_prints_the_difference, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(bench_tells_slopes, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_replays_a_mix, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_tells_inline_from_called, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_tells_its_subjects_apart, make_dir, remove_dir),

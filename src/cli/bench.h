@@ -21,6 +21,7 @@ struct uc_bench {
     int state; /* enum uc_state; UC_NATURAL by default */
     int order; /* enum uc_order of a replayed mix */
     bool inlined; /* --inline: of single sizes all forms, of a mix the inlined one */
+    bool slopes;  /* --slopes */
     const char *event[UC_MAX_EVENTS];
     size_t events;
     const char *peer[UC_BENCH_EXTRAS]; /* LIB.so[:SYMBOL] */

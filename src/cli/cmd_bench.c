@@ -11,13 +11,25 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/session.h"
+#include "cli/slopes.h"
 #include "machine/counters.h"
 #include "measure/plan.h"
 #include "measure/sweep.h"
 
 #define TOP_SIZE ((size_t)256 << 20)
+#define MEMORY_TOP ((size_t)96 << 20) /* src and dst of this size and the rest stay under 600 MB \
+                                       */
 
-enum { KEY_SIZE = 0x1000, KEY_STATE, KEY_INLINE, KEY_EVENTS, KEY_PEER, KEY_HEADER, KEY_ORDER };
+enum {
+    KEY_SIZE = 0x1000,
+    KEY_STATE,
+    KEY_INLINE,
+    KEY_EVENTS,
+    KEY_PEER,
+    KEY_HEADER,
+    KEY_ORDER,
+    KEY_SLOPES
+};
 
 static const struct argp_option bench_options[] = {
     {"size", KEY_SIZE, "LIST", 0,
@@ -32,6 +44,10 @@ static const struct argp_option bench_options[] = {
      "each copy inline, called, and called behind one check, with warm and with cold code, and the "
      "bytes of its code (of the strategies named, else of --header, else of the short dispatches); "
      "with --sizes-from the inlined form in place of the called one",
+     0},
+    {"slopes", KEY_SLOPES, NULL, 0,
+     "then the start-up cost and the slope of each copy in each cache (sizes by default: two an "
+     "octave up to four times the last cache, 96 MiB at most)",
      0},
     {"events", KEY_EVENTS, "LIST", 0,
      "count these events, by the names that libpfm4 knows, by commas (default: cycles, "
@@ -145,6 +161,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_INLINE:
         b->inlined = true;
         return 0;
+    case KEY_SLOPES:
+        b->slopes = true;
+        return 0;
     case KEY_PEER:
         return add_extra("--peer", b->peer, &b->peers, arg);
     case KEY_HEADER:
@@ -166,6 +185,48 @@ static void default_sizes(struct uc_bench *b)
     b->size[b->sizes++] = 0;
     for (size_t n = 1; n <= 64 * 1024; n *= 2)
         b->size[b->sizes++] = n;
+}
+
+/* What lines can be drawn through: from 16 KiB on, where regions begin and end, two an octave. */
+static void slope_sizes(struct uc_bench *b, const struct uc_caches *c)
+{
+    size_t top = 4 * (c->l3.bytes ? c->l3.bytes : c->l2.bytes);
+
+    if (b->sizes)
+        return;
+    for (size_t n = 1; n <= MEMORY_TOP && n <= top; n *= 2) {
+        b->size[b->sizes++] = n;
+        if (n >= 16 * 1024 && n + n / 2 <= MEMORY_TOP && n < top)
+            b->size[b->sizes++] = n + n / 2;
+    }
+}
+
+static int print_slopes(const struct uc_session *s, const struct uc_cells *cells)
+{
+    const struct uc_caches *c = &s->caches;
+    struct uc_slope_options o = {c->l1d.bytes, c->l2.bytes, c->l3.bytes, UCOPY_USER | UCOPY_KERNEL};
+    struct uc_slopes slopes;
+    int rc = uc_slopes_fit(cells, &o, &slopes);
+
+    if (rc)
+        return rc;
+    putchar('\n');
+    uc_slopes_print(&slopes);
+    uc_slopes_free(&slopes);
+    return 0;
+}
+
+/* The slopes are those of single sizes, called, dst not read, and a text. */
+static int check_slopes(const struct uc_bench *b, const struct uc_options *o)
+{
+    const char *other = !b->slopes                               ? NULL
+                        : o->sizes_from                          ? "--sizes-from"
+                        : b->inlined                             ? "--inline"
+                        : o->consumer > UC_NONE                  ? "--consumer"
+                        : o->format && strcmp(o->format, "text") ? "--format csv"
+                                                                 : NULL;
+
+    return other ? uc_usage("--slopes: not with %s", other) : 0;
 }
 
 static bool all_forms(const struct uc_bench *b, const struct uc_options *o)
@@ -332,7 +393,9 @@ static int run(struct uc_bench *b, const struct uc_options *o, struct uc_session
             uc_bench_inline_print(b, o, s, &cells, u, n);
         else
             print_text(b, s, &cells, u, n);
-        if (b->events || !(csv || forms))
+        if (b->slopes)
+            rc = print_slopes(s, &cells);
+        if (!rc && (b->events || !(csv || forms)))
             rc = count_events(b, s, &plan, u, n, o->seed);
     }
     uc_bench_release(b);
@@ -364,10 +427,15 @@ static int bench(int argc, char **argv)
         return UC_EXIT_USAGE;
     if (all_forms(&b, &o) && uc_bench_inline_check(&b, &o))
         return UC_EXIT_USAGE;
-    default_sizes(&b);
+    if (check_slopes(&b, &o))
+        return UC_EXIT_USAGE;
+    if (!b.slopes)
+        default_sizes(&b);
     rc = uc_session_open(&s, &o, 0);
     if (rc)
         return rc;
+    if (b.slopes)
+        slope_sizes(&b, &s.caches);
     rc = run(&b, &o, &s);
     uc_session_close(&s);
     return rc;

@@ -11,14 +11,15 @@
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/slopes.h"
 #include "emit/emit.h"
 #include "profile/profile.h"
 
 struct request {
-    const char *cells; /* path; NULL: not given */
-    size_t l1d, l2;    /* bytes; 0: what a profile says, or unknown */
-    double branch;     /* in the table's unit; 0: what a profile says, or unknown */
-    int entry;         /* -1: all that the table has */
+    const char *cells;  /* path; NULL: not given */
+    size_t l1d, l2, l3; /* bytes; 0: what a profile says, or unknown */
+    double branch;      /* in the table's unit; 0: what a profile says, or unknown */
+    int entry;          /* -1: all that the table has */
 };
 
 struct job {
@@ -28,13 +29,14 @@ struct job {
     struct uc_fit_strategy *strategies;
     size_t strategy_count;
     struct uc_fit_options fit;
+    struct uc_slope_options slope;
     struct uc_fit_result result[UC_ENTRY_COUNT];
     struct uc_profile profile; /* holds the cells */
 };
 
 /* Options. */
 
-enum { KEY_L1D = 0x2000, KEY_L2, KEY_BRANCH, KEY_ENTRY };
+enum { KEY_L1D = 0x2000, KEY_L2, KEY_L3, KEY_BRANCH, KEY_ENTRY };
 
 static int cache_size(const char *option, const char *text, size_t *bytes)
 {
@@ -64,6 +66,8 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
         return cache_size("--l1d", arg, &r->l1d);
     case KEY_L2:
         return cache_size("--l2", arg, &r->l2);
+    case KEY_L3:
+        return cache_size("--l3", arg, &r->l3);
     case KEY_BRANCH:
         return branch_cost(arg, &r->branch);
     case KEY_ENTRY:
@@ -135,6 +139,7 @@ static int read_cells(struct job *j, struct request *r)
     struct uc_cells cells = j->profile.cells;
     r->l1d = r->l1d ? r->l1d : j->profile.caches.l1d.bytes;
     r->l2 = r->l2 ? r->l2 : j->profile.caches.l2.bytes;
+    r->l3 = r->l3 ? r->l3 : j->profile.caches.l3.bytes;
     r->branch = r->branch > 0 ? r->branch : branch_of(&j->profile);
     memset(&j->profile.cells, 0, sizeof(cells));
     uc_profile_free(&j->profile);
@@ -260,6 +265,7 @@ static int decide(struct job *j, const struct request *r)
         .strategies = j->strategies,
         .strategy_count = j->strategy_count,
     };
+    j->slope = (struct uc_slope_options){r->l1d, r->l2, r->l3, j->o.environment};
     for (int e = 0; e < UC_ENTRY_COUNT && !rc; e++) {
         if (r->entry >= 0 ? e != r->entry : !has_entry(&j->profile.cells, e))
             continue;
@@ -379,6 +385,19 @@ static int print_entry(struct job *j, enum uc_entry entry)
     return print_gains(j, l);
 }
 
+static int print_slopes(const struct job *j)
+{
+    struct uc_slopes s;
+    int rc = uc_slopes_fit(&j->profile.cells, &j->slope, &s);
+
+    if (rc)
+        return rc;
+    putchar('\n');
+    uc_slopes_print(&s);
+    uc_slopes_free(&s);
+    return 0;
+}
+
 static int print_text(struct job *j)
 {
     bool after = false;
@@ -392,6 +411,8 @@ static int print_text(struct job *j)
         rc = print_entry(j, (enum uc_entry)e);
         after = true;
     }
+    if (!rc)
+        rc = print_slopes(j);
     return rc ? UC_EXIT_MACHINE : UC_EXIT_OK;
 }
 
@@ -418,7 +439,8 @@ static int fill_profile(struct job *j)
     p->weights = json_pack("{s:s, s:s}", "name", j->weights.name, "sizes",
                            j->weights.sizes ? j->weights.sizes->name : "octaves to 64 MiB");
     uc_cells_sort(&p->cells);
-    return p->method && p->weights ? uc_profile_hash_strategies(p) : -ENOMEM;
+    int rc = p->method && p->weights ? uc_profile_set_slopes(p, &j->slope) : -ENOMEM;
+    return rc ? rc : uc_profile_hash_strategies(p);
 }
 
 static int print_profile(struct job *j, const struct uc_emitter *e, const char *path)
@@ -475,6 +497,8 @@ static int run(int argc, char **argv)
     static const struct argp_option options[] = {
         {"l1d", KEY_L1D, "SIZE", 0, "the L1 data cache; default: a profile's, else 32k", 0},
         {"l2", KEY_L2, "SIZE", 0, "the L2 cache; default: a profile's, else 256k", 0},
+        {"l3", KEY_L3, "SIZE", 0,
+         "the L3 cache, for the slopes; default: a profile's, else unknown", 0},
         {"branch-cost", KEY_BRANCH, "N", 0,
          "price of a mispredicted branch in the table's unit; default: a profile's, else nothing",
          0},

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "cli/slopes.h"
 
 #define COLUMNS 100
 
@@ -245,6 +246,40 @@ static void print_prior(const struct uc_tune *t)
                    uc_entry_name[e], 100 * t->prior_loss[e], 100 * t->new_loss[e]);
 }
 
+/* Is this the first range that the strategy serves, of both entries? */
+static bool first_use(const struct uc_tune *t, int entry, size_t segment)
+{
+    const char *strategy = t->profile.entry[entry].ladder.segment[segment].strategy;
+
+    for (int e = 0; e <= entry; e++) {
+        const struct uc_ladder *l = &t->profile.entry[e].ladder;
+        for (size_t i = 0; i < (e < entry ? l->n : segment); i++)
+            if (!strcmp(l->segment[i].strategy, strategy))
+                return false;
+    }
+    return true;
+}
+
+/* One line a chosen strategy; the profile has all of them, with their intervals. */
+static void print_slopes(const struct uc_tune *t)
+{
+    struct uc_slope_options o = uc_tune_slope_options(t);
+    struct uc_slopes s;
+
+    if (uc_slopes_fit(&t->cells, &o, &s))
+        return;
+    uc_slopes_print_brief(&s, NULL);
+    for (int e = 0; e < UC_ENTRY_COUNT; e++) {
+        const struct uc_ladder *l = &t->profile.entry[e].ladder;
+        for (size_t i = 0; i < l->n; i++) {
+            const struct uc_slopes_row *row = uc_slopes_find(&s, l->segment[i].strategy);
+            if (row && first_use(t, e, i))
+                uc_slopes_print_brief(&s, row);
+        }
+    }
+    uc_slopes_free(&s);
+}
+
 static const char *wide_isa(const char *strategy)
 {
     uint32_t isa = ucopy_find(strategy)->isa;
@@ -282,6 +317,7 @@ void uc_tune_summary(const struct uc_tune *t)
         print_regret(t, (enum uc_entry)e);
     if (t->has_compiler)
         print_gains(t);
+    print_slopes(t);
     print_consumers(t);
     print_notes(t);
     print_prior(t);

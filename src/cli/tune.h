@@ -125,6 +125,8 @@ int uc_tune_build(const struct uc_tune *t, const char *name, enum uc_entry entry
                   struct uc_built *b);
 /* Options of uc_fit for an entry of this run. */
 struct uc_fit_options uc_tune_fit_options(const struct uc_tune *t, enum uc_entry entry);
+/* Options of uc_slopes_fit for this run. */
+struct uc_slope_options uc_tune_slope_options(const struct uc_tune *t);
 /* Runs a sweep and appends its cells; facts may be NULL. 0 or the exit code, having said why. */
 int uc_tune_sweep(struct uc_tune *t, const struct uc_plan *plan, const struct uc_subject *subjects,
                   size_t n, struct uc_sweep_options *so, struct uc_cells *cells,

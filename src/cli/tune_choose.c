@@ -25,6 +25,12 @@ struct uc_fit_options uc_tune_fit_options(const struct uc_tune *t, enum uc_entry
     return fo;
 }
 
+struct uc_slope_options uc_tune_slope_options(const struct uc_tune *t)
+{
+    const struct uc_caches *c = &t->session.caches;
+    return (struct uc_slope_options){c->l1d.bytes, c->l2.bytes, c->l3.bytes, t->o->environment};
+}
+
 int uc_tune_choose(struct uc_tune *t)
 {
     for (int e = 0; e < UC_ENTRY_COUNT; e++) {

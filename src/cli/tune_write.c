@@ -203,7 +203,11 @@ static int fill_profile(struct uc_tune *t)
     p->cells.unit = t->cells.unit;
     p->cells.has_interval = t->cells.has_interval;
     uc_cells_sort(&p->cells);
-    return p->method && p->weights && p->validation ? uc_profile_hash_strategies(p) : -ENOMEM;
+    if (!p->method || !p->weights || !p->validation)
+        return -ENOMEM;
+    struct uc_slope_options so = uc_tune_slope_options(t);
+    int rc = uc_profile_set_slopes(p, &so);
+    return rc ? rc : uc_profile_hash_strategies(p);
 }
 
 static int emit_header(const struct uc_profile *p, char **text, size_t *n)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "fit/fit.h"
+#include "fit/slope.h"
 #include "machine/caches.h"
 #include "machine/cpu.h"
 
@@ -44,6 +45,8 @@ struct uc_profile {
     struct uc_caches caches;
     json_t *method, *weights, *validation, *syscalls; /* owned; NULL: absent */
     struct uc_profile_entry entry[UC_ENTRY_COUNT];
+    json_t *slopes;        /* start-up cost and slope of every strategy by region; NULL: not told;
+                              made by uc_profile_set_slopes */
     json_t *hashes;        /* {"<name>": {"source_sha256": "..."}}, owned; made by
                               uc_profile_hash_strategies */
     struct uc_cells cells; /* owned */
@@ -66,6 +69,10 @@ int uc_profile_each_strategy(const struct uc_profile *p, int (*f)(const char *na
 
 /* Fills p->hashes for every strategy that the entries use and this program knows. 0 or -ENOMEM. */
 int uc_profile_hash_strategies(struct uc_profile *p);
+
+/* Start-up cost and slope of the profile's own cells, into p->slopes; NULL where no region of any
+ * strategy has sizes enough. 0 or -ENOMEM. */
+int uc_profile_set_slopes(struct uc_profile *p, const struct uc_slope_options *o);
 
 /* The `cpu` object of a profile and of `info --format json`, without its xcr0. NULL: no memory. */
 json_t *uc_cpu_to_json(const struct uc_cpu *cpu);

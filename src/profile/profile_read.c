@@ -16,6 +16,7 @@ void uc_profile_free(struct uc_profile *p)
     json_decref(p->weights);
     json_decref(p->validation);
     json_decref(p->syscalls);
+    json_decref(p->slopes);
     json_decref(p->hashes);
     for (int i = 0; i < UC_ENTRY_COUNT; i++) {
         json_decref(p->entry[i].load);
@@ -223,6 +224,7 @@ static void read_root(const struct uc_node *root, struct uc_profile *p)
     uc_entries_from_json(root, p);
     p->validation = uc_get_object(root, "validation");
     read_hashes(root, p);
+    p->slopes = uc_get_object(root, "slopes");
     uc_cells_from_json(&cells, &p->cells);
     p->syscalls = uc_get_object(root, "syscalls");
     read_digest(root, p);

@@ -246,6 +246,8 @@ static json_t *profile_json(const struct uc_profile *p)
     rc |= set(o, "entries", entries_json(p));
     rc |= set(o, "validation", kept(p->validation));
     rc |= set(o, "strategies", kept(p->hashes));
+    if (p->slopes)
+        rc |= set(o, "slopes", kept(p->slopes));
     rc |= set(o, "cells", uc_cells_to_json(&p->cells));
     rc |= set(o, "syscalls", kept(p->syscalls));
     rc |= rc || uc_profile_digest(o, digest);
