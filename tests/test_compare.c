@@ -164,8 +164,11 @@ static void thresholds_are_read_off_the_linker(void **state)
     assert_true(uc_libc_limits_parse(some, &l));
     assert_int_equal(l.rep_movsb, 2112);
     assert_int_equal(l.non_temporal, 0xc0000);
+    assert_true(l.rep_movsb_min == 0x100 && l.rep_movsb_max == SIZE_MAX);
+    assert_true(l.non_temporal_min == 0x4040 && l.non_temporal_max == SIZE_MAX >> 4);
     assert_true(uc_libc_limits_parse(never, &l));
     assert_true(l.rep_movsb == SIZE_MAX && l.non_temporal == SIZE_MAX);
+    assert_true(!l.rep_movsb_min && l.rep_movsb_max == SIZE_MAX); /* those told are none */
     for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
         assert_false(uc_libc_limits_parse(none[i], &l));
 }

@@ -8,6 +8,7 @@ const struct uc_emitter uc_emitters[] = {
     {"c", "C header: limits and functions, with the strategies' code", uc_emit_c},
     {"asm", "limits alone, as #defines for a .S file", uc_emit_asm},
     {"json", "the profile itself", uc_emit_json},
+    {"glibc-tunables", "limits of glibc's memcpy, as a GLIBC_TUNABLES line", uc_emit_glibc},
     {NULL, NULL, NULL},
 };
 

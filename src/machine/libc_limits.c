@@ -1,7 +1,8 @@
 #include "machine/libc_limits.h"
 
 #include <ctype.h>
-#include <stdint.h>
+#include <gnu/libc-version.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,14 @@
 
 /* "glibc.cpu.x86_rep_movsb_threshold: 0x840 (min: 0x100, max: 0xffffffffffffffff)". A threshold at
  * the top of its range, or of half of it, is how the library says "never". */
-static bool value_of(const char *text, const char *name, size_t *value)
+static bool value_of(const char *text, const char *name, size_t *value, size_t *min, size_t *max)
 {
     const char *at = strstr(text, name);
     char *end;
+    uint64_t low, high;
 
+    *min = 0;
+    *max = SIZE_MAX;
     if (!at || (at != text && at[-1] != '\n'))
         return false;
     at += strlen(name);
@@ -26,13 +30,19 @@ static bool value_of(const char *text, const char *name, size_t *value)
         return false;
     if (*value > SIZE_MAX >> 5)
         *value = SIZE_MAX;
+    if (sscanf(end, " (min: %" SCNx64 ", max: %" SCNx64 ")", &low, &high) == 2 && low <= high) {
+        *min = low;
+        *max = high;
+    }
     return true;
 }
 
 bool uc_libc_limits_parse(const char *text, struct uc_libc_limits *out)
 {
-    return value_of(text, "glibc.cpu.x86_rep_movsb_threshold", &out->rep_movsb) &&
-           value_of(text, "glibc.cpu.x86_non_temporal_threshold", &out->non_temporal);
+    return value_of(text, "glibc.cpu.x86_rep_movsb_threshold", &out->rep_movsb, &out->rep_movsb_min,
+                    &out->rep_movsb_max) &&
+           value_of(text, "glibc.cpu.x86_non_temporal_threshold", &out->non_temporal,
+                    &out->non_temporal_min, &out->non_temporal_max);
 }
 
 bool uc_libc_limits_read(struct uc_libc_limits *out)
@@ -47,4 +57,11 @@ bool uc_libc_limits_read(struct uc_libc_limits *out)
     while (fgetc(f) != EOF) /* or it would die of a pipe that nobody reads */
         ;
     return pclose(f) == 0 && uc_libc_limits_parse(text, out);
+}
+
+int uc_libc_minor(void)
+{
+    int minor;
+
+    return sscanf(gnu_get_libc_version(), "2.%d", &minor) == 1 ? minor : 0;
 }
