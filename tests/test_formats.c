@@ -1,4 +1,4 @@
-/* Profiles as limits for the copies of others: glibc. */
+/* Profiles as limits for the copies of others: glibc, AOCL-LibMem. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -307,6 +307,59 @@ static void what_is_barred_is_not_told(void **state)
     made_up_free(p);
 }
 
+/* ---- AOCL-LibMem ---- */
+
+static void assert_refused(const struct uc_profile *p, const char *format, const char *reason)
+{
+    char why[256] = "";
+
+    assert_null(text_of(p, format, why));
+    assert_string_equal(why, reason);
+}
+
+static void libmem_of_the_committed_profile(void **state)
+{
+    struct uc_profile *p = committed("amd-19-01");
+
+    assert_text(
+        p, "libmem",
+        "# Limits of AOCL-LibMem's memcpy for amd-19-01, from the profile amd-19-01 "
+        "(ucopy-tune " UC_VERSION ").\n"
+        "# vector moves; from 16 MiB stores past the caches\n"
+        "# Heard by its build with tunables alone; the other ones take no limits.\n"
+        "# Not to be told: the moves of short sizes, the vector loop, and a copy whose dst is "
+        "not used soon.\n"
+        "LIBMEM_THRESHOLD=0,0,16777215,-1\n");
+    made_up_free(p);
+    p = committed("intel-06-cf");
+    assert_refused(p, "libmem",
+                   "AOCL-LibMem copies by the system's memcpy on intel-06-cf, which is not of AMD");
+    made_up_free(p);
+}
+
+/* From 24 KiB to 1 MiB. */
+static double in_the_middle(size_t n)
+{
+    return n > (size_t)1 << 20 ? 1.1 * even(n) : from_24k(n);
+}
+
+static void libmem_has_two_ranges(void **state)
+{
+    struct uc_profile *p = box("AuthenticAMD", in_the_middle, from_8m);
+
+    assert_last(p, "libmem", "LIBMEM_THRESHOLD=24575,1572864,8388607,-1");
+    made_up_free(p);
+    p = box("AuthenticAMD", from_24k, dear);
+    assert_last(p, "libmem", "LIBMEM_THRESHOLD=24575,-1,0,0");
+    made_up_free(p);
+    p = box("AuthenticAMD", from_24k, from_8m);
+    assert_last(p, "libmem", "LIBMEM_THRESHOLD=24575,8388608,8388607,-1");
+    made_up_free(p);
+    p = box("AuthenticAMD", dear, dear);
+    assert_last(p, "libmem", "LIBMEM_THRESHOLD=0,0,0,0");
+    made_up_free(p);
+}
+
 /* ---- the command ---- */
 
 #define EMIT "\"$UCOPY_TUNE\" emit \"$UCOPY_SOURCE\"/profiles/"
@@ -342,6 +395,8 @@ int main(void)
         cmocka_unit_test(glibc_from_2_41_has_no_rep_on_amd),
         cmocka_unit_test(glibc_that_is_best_is_left_alone),
         cmocka_unit_test(what_is_barred_is_not_told),
+        cmocka_unit_test(libmem_of_the_committed_profile),
+        cmocka_unit_test(libmem_has_two_ranges),
         cmocka_unit_test(prove_is_of_glibc_and_of_this_cpu),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);

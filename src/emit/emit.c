@@ -9,6 +9,7 @@ const struct uc_emitter uc_emitters[] = {
     {"asm", "limits alone, as #defines for a .S file", uc_emit_asm},
     {"json", "the profile itself", uc_emit_json},
     {"glibc-tunables", "limits of glibc's memcpy, as a GLIBC_TUNABLES line", uc_emit_glibc},
+    {"libmem", "limits of AOCL-LibMem's memcpy, as a LIBMEM_THRESHOLD line", uc_emit_libmem},
     {NULL, NULL, NULL},
 };
 
