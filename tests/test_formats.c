@@ -1,4 +1,4 @@
-/* Profiles as limits for the copies of others: glibc, AOCL-LibMem. */
+/* Profiles as limits for the copies of others: glibc, AOCL-LibMem, gcc. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -360,6 +360,98 @@ static void libmem_has_two_ranges(void **state)
     made_up_free(p);
 }
 
+/* ---- gcc ---- */
+
+static void gcc_of_the_committed_profile(void **state)
+{
+    struct uc_profile *p = committed("intel-06-cf");
+
+    assert_text(
+        p, "gcc",
+        "# gcc's inline copies for intel-06-cf, from the profile intel-06-cf (ucopy-tune " UC_VERSION
+        ").\n"
+        "# For copies whose size gcc knows or expects; with any other it calls memcpy, and "
+        "what fits a few\n"
+        "# moves it moves as it likes. The call was measured with glibc 2.36.\n"
+        "# Not to be told: vector_loop, loop and byte_loop, which were not measured.\n"
+        "# dst taken as it lies, not aligned first\n"
+        "-mmemcpy-strategy=libcall:-1:noalign\n"
+        "# dst aligned first\n"
+        "-mmemcpy-strategy=libcall:-1:align\n");
+    made_up_free(p);
+}
+
+/* The best to 512, then not. */
+static double to_512(size_t n)
+{
+    return even(n) * (n <= 512 ? .8 : 1.2);
+}
+
+/* 768 bytes to 12 KiB, and otherwise no good. */
+static double kib_1_to_12(size_t n)
+{
+    return even(n) * (n > 512 && n <= 12288 ? .8 : 1.2);
+}
+
+static struct uc_profile *three_ways(void)
+{
+    struct uc_profile *p = made_up_profile(UCOPY_USER, "");
+
+    add_cells(p, "libc", even);
+    add_cells(p, "unrolled", to_512);
+    add_cells(p, "rep_movsb", kib_1_to_12);
+    add_cells(p, "rep_movsb_aligned", dear);
+    add_cells(p, "rep_movsq", dear);
+    return p;
+}
+
+#define NOALIGN \
+    "-mmemcpy-strategy=unrolled_loop:512:noalign,rep_byte:12288:noalign,libcall:-1:noalign"
+#define ALIGN "-mmemcpy-strategy=unrolled_loop:512:align,libcall:-1:align"
+
+static void gcc_gets_each_alignment(void **state)
+{
+    struct uc_profile *p = three_ways();
+    char why[256] = "", *text = text_of(p, "gcc", why);
+
+    assert_holds_text(text, "\n" NOALIGN "\n");
+    assert_holds_text(text, "\n" ALIGN "\n");
+    free(text);
+    made_up_free(p);
+}
+
+/* Does gcc do as it is told with a copy of so many bytes? */
+static void assert_compiled(const char *option, size_t size, const char *instruction)
+{
+    assert_int_equal(sh("echo 'void f(char *d, const char *s) { __builtin_memcpy(d, s, %zu); }' |"
+                        " gcc -O2 %s -S -x c -o copy.s -",
+                        size, option),
+                     0);
+    assert_holds("copy.s", instruction);
+}
+
+static void gcc_takes_it(void **state)
+{
+    if (sh("gcc --version") || sh("! gcc --version | grep -qi clang")) {
+        print_message("no gcc\n");
+        skip();
+    }
+    assert_compiled(NOALIGN, 1001, "rep movsb"); /* even ones by larger units */
+    assert_compiled(NOALIGN, 12287, "rep movsb");
+    assert_compiled(NOALIGN, 12289, "memcpy");
+    assert_compiled(ALIGN, 12288, "memcpy");
+    assert_int_equal(sh("grep -q 'rep movs' copy.s"), 1);
+    assert_compiled(ALIGN, 512, "f:");
+    assert_int_equal(sh("grep -q memcpy copy.s"), 1);
+    if (!getenv("UCOPY_SOURCE"))
+        return;
+    assert_int_equal(sh("for p in \"$UCOPY_SOURCE\"/profiles/*[!l].json; do"
+                        " for o in $(\"$UCOPY_TUNE\" emit --format gcc $p | grep -v '^#'); do"
+                        " gcc -O2 $o -S -x c -o copy.s /dev/null && echo $o || exit 9; done; done"),
+                     0);
+    assert_true(lines("out") >= 4);
+}
+
 /* ---- the command ---- */
 
 #define EMIT "\"$UCOPY_TUNE\" emit \"$UCOPY_SOURCE\"/profiles/"
@@ -397,6 +489,9 @@ int main(void)
         cmocka_unit_test(what_is_barred_is_not_told),
         cmocka_unit_test(libmem_of_the_committed_profile),
         cmocka_unit_test(libmem_has_two_ranges),
+        cmocka_unit_test(gcc_of_the_committed_profile),
+        cmocka_unit_test(gcc_gets_each_alignment),
+        cmocka_unit_test(gcc_takes_it),
         cmocka_unit_test(prove_is_of_glibc_and_of_this_cpu),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);

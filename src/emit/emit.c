@@ -10,6 +10,7 @@ const struct uc_emitter uc_emitters[] = {
     {"json", "the profile itself", uc_emit_json},
     {"glibc-tunables", "limits of glibc's memcpy, as a GLIBC_TUNABLES line", uc_emit_glibc},
     {"libmem", "limits of AOCL-LibMem's memcpy, as a LIBMEM_THRESHOLD line", uc_emit_libmem},
+    {"gcc", "gcc's inline copies, as -mmemcpy-strategy= options", uc_emit_gcc},
     {NULL, NULL, NULL},
 };
 
