@@ -1,4 +1,5 @@
-/* Profiles as limits for the copies of others: glibc, AOCL-LibMem, gcc. */
+/* Profiles as limits for the copies of others: glibc, AOCL-LibMem, gcc, and as a note on the
+ * kernel's. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -452,6 +453,114 @@ static void gcc_takes_it(void **state)
     assert_true(lines("out") >= 4);
 }
 
+/* ---- the kernel ---- */
+
+static void the_note_of_the_committed_profile(void **state)
+{
+    static const char *const said[] = {
+        "What the profile amd-19-01-kernel says about the kernel's own copies (ucopy-tune " UC_VERSION
+        ")\n",
+        "\nCPU: amd-19-01, AMD EPYC, under KVM; ERMS yes, FSRM yes.\n",
+        "\nMeasured in user mode with memcpy's contract: no fault handling, no SMAP,",
+        "\n  size        rep movsb  rep movsq   unrolled      short\n",
+        "\n  64               1.68       2.12       1.13       1.00\n",
+        "\n  4 KiB            1.00       1.05       2.66          -\n",
+        "\n1. `rep movsb` at every size where the CPU has FSRM",
+        "From 480 on it is within 5 % of the best in the mean, ",
+        "To 64 bytes it costs up to 3.29 times the best (at 1)",
+        "\n2. Without FSRM: moves of 8 bytes to 64, string instructions above",
+        "At 64 the unrolled moves cost 0.67 times what `rep movsb` does, at 72 0.68 times.",
+        "From 64 on the unrolled moves are no slower up to 512",
+        "\n3. Whole pages by `rep movsq`",
+        "At 4096 it costs 1.05 times the best of the four",
+        "\n4. Stores past the caches (movnti)",
+        "They pay above 16 KiB; below, rep_movsq costs less",
+        "rep_movsb, 104 to 120: at page distance 1 it costs 20.1 times the best worst case",
+    };
+    struct uc_profile *p = committed("amd-19-01-kernel");
+    char why[256] = "", *text = text_of(p, "kernel-note", why);
+
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        assert_holds_text(text, said[i]);
+    free(text);
+    made_up_free(p);
+}
+
+static void the_note_says_where_movsb_does_not_pay(void **state)
+{
+    struct uc_profile *p = made_up_profile(UCOPY_KERNEL, "");
+    char why[256] = "", *text;
+
+    add_cells(p, "rep_movsb", dear);
+    add_cells(p, "rep_movsq", even);
+    add_cells(p, "unrolled", dear);
+    text = text_of(p, "kernel-note", why);
+    assert_holds_text(text, "; ERMS yes, FSRM no.\n");
+    assert_holds_text(text, "   This CPU does not claim FSRM: the choice is not made here.\n");
+    assert_holds_text(text,
+                      "   It is nowhere within 5 % of the best in the mean of all larger sizes.\n");
+    assert_holds_text(text,
+                      "   At 4096 it costs 1.00 times the best of the four: the choice stands.\n");
+    assert_holds_text(text, "   The profile says nothing about it.\n");
+    free(text);
+    made_up_free(p);
+}
+
+/* ---- refusals ---- */
+
+/* A form is read by a shell or a compiler: a name must not begin a line. */
+static void names_of_others_stay_in_their_line(void **state)
+{
+    static const char *const format[] = {"glibc-tunables", "libmem", "gcc"};
+    struct uc_profile *p = box("AuthenticAMD", from_24k, dear);
+    char why[256] = "";
+
+    add_cells(p, "libc", even);
+    snprintf(p->cpu.key, sizeof p->cpu.key, "a\nrm");
+    p->validation = json_pack("{ss}", "libc", "g\nrm 2");
+    for (int i = 0; i < 3; i++) {
+        char *text = text_of(p, format[i], why);
+        assert_non_null(text);
+        assert_null(strstr(text, "\nrm"));
+        free(text);
+    }
+    made_up_free(p);
+}
+
+static void the_other_environment_is_refused(void **state)
+{
+    static const char vectors[] = "a kernel profile has no vector moves: give the user profile";
+    struct uc_profile *p = box("AuthenticAMD", from_24k, dear);
+
+    assert_refused(p, "kernel-note",
+                   "a user profile chose with vector registers, which the kernel's copies may not "
+                   "touch: give the kernel profile");
+    p->environment = UCOPY_KERNEL;
+    assert_refused(p, "glibc-tunables", vectors);
+    assert_refused(p, "libmem", vectors);
+    assert_refused(p, "gcc",
+                   "a call from the kernel is to the kernel's own memcpy, which was not measured: "
+                   "give the user profile");
+    made_up_free(p);
+}
+
+static void a_profile_without_cells_is_refused(void **state)
+{
+    static const char none[] = "the profile has no cells of what it would be made from";
+    struct uc_profile *p = made_up_profile(UCOPY_USER, "");
+
+    snprintf(p->cpu.vendor, sizeof p->cpu.vendor, "AuthenticAMD");
+    assert_refused(p, "glibc-tunables", none);
+    assert_refused(p, "libmem", none);
+    assert_refused(p, "gcc", none);
+    p->environment = UCOPY_KERNEL;
+    assert_refused(p, "kernel-note", none);
+    p->environment = UCOPY_USER;
+    p->has_cpu = false;
+    assert_refused(p, "glibc-tunables", "the profile names no CPU");
+    made_up_free(p);
+}
+
 /* ---- the command ---- */
 
 #define EMIT "\"$UCOPY_TUNE\" emit \"$UCOPY_SOURCE\"/profiles/"
@@ -492,6 +601,11 @@ int main(void)
         cmocka_unit_test(gcc_of_the_committed_profile),
         cmocka_unit_test(gcc_gets_each_alignment),
         cmocka_unit_test(gcc_takes_it),
+        cmocka_unit_test(the_note_of_the_committed_profile),
+        cmocka_unit_test(the_note_says_where_movsb_does_not_pay),
+        cmocka_unit_test(names_of_others_stay_in_their_line),
+        cmocka_unit_test(the_other_environment_is_refused),
+        cmocka_unit_test(a_profile_without_cells_is_refused),
         cmocka_unit_test(prove_is_of_glibc_and_of_this_cpu),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);

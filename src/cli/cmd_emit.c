@@ -180,7 +180,8 @@ static int emit(int argc, char **argv)
             "A profile (its JSON, or the header beside it) in another form: c, the header "
             "(default); asm, "
             "its limits for a .S file; json, the profile itself; glibc-tunables, limits of glibc's memcpy; libmem, those of "
-            "AOCL-LibMem's; gcc, its inline copies. Exit code 1 where the form "
+            "AOCL-LibMem's; gcc, its inline copies; kernel-note, what a "
+            "kernel profile says about the kernel's copies. Exit code 1 where the form "
             "cannot express the profile, or a strategy has changed since it was measured."
             "\v"
             "Example: ucopy-tune emit profiles/amd-1a-02.json --format c -o amd-1a-02.h",

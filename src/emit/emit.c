@@ -11,6 +11,8 @@ const struct uc_emitter uc_emitters[] = {
     {"glibc-tunables", "limits of glibc's memcpy, as a GLIBC_TUNABLES line", uc_emit_glibc},
     {"libmem", "limits of AOCL-LibMem's memcpy, as a LIBMEM_THRESHOLD line", uc_emit_libmem},
     {"gcc", "gcc's inline copies, as -mmemcpy-strategy= options", uc_emit_gcc},
+    {"kernel-note", "what a kernel profile says about the kernel's own copies, as text",
+     uc_emit_kernel_note},
     {NULL, NULL, NULL},
 };
 

@@ -10,5 +10,6 @@ int uc_emit_json(const struct uc_profile *p, FILE *out, char *why, size_t why_ca
 int uc_emit_glibc(const struct uc_profile *p, FILE *out, char *why, size_t why_cap);
 int uc_emit_libmem(const struct uc_profile *p, FILE *out, char *why, size_t why_cap);
 int uc_emit_gcc(const struct uc_profile *p, FILE *out, char *why, size_t why_cap);
+int uc_emit_kernel_note(const struct uc_profile *p, FILE *out, char *why, size_t why_cap);
 
 #endif
