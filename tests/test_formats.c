@@ -461,6 +461,7 @@ static void the_note_of_the_committed_profile(void **state)
         "What the profile amd-19-01-kernel says about the kernel's own copies (ucopy-tune " UC_VERSION
         ")\n",
         "\nCPU: amd-19-01, AMD EPYC, under KVM; ERMS yes, FSRM yes.\n",
+        "\nMicrocode 0x1000065, kernel 6.18.44-fc-v595, grade A.\n",
         "\nMeasured in user mode with memcpy's contract: no fault handling, no SMAP,",
         "\n  size        rep movsb  rep movsq   unrolled      short\n",
         "\n  64               1.68       2.12       1.13       1.00\n",

@@ -80,7 +80,9 @@ static void put_cpu(const struct note *n)
 
 static void put_head(const struct note *n)
 {
-    static const char *const key[] = {"microcode", "kernel", "grade"};
+    static const char *const key[] = {"microcode", "kernel", "grade"}, *const label[] = {
+                                                                           "Microcode ",
+                                                                           ", kernel ", ", grade "};
     char stem[UC_STEM];
 
     fputs("What the profile ", n->out);
@@ -89,7 +91,7 @@ static void put_head(const struct note *n)
     put_cpu(n);
     fputs(".\n", n->out);
     for (int i = 0; i < 3; i++) {
-        fprintf(n->out, "%s%s ", i ? ", " : "", key[i]);
+        fputs(label[i], n->out);
         uc_put_plain(method(n, key[i]), n->out);
     }
     if (!n->p->complete)
