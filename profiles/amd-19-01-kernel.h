@@ -12,20 +12,19 @@
  * copy: dst is used soon
  *         0 to 64         short_step_gpr_64; next short_fold_gpr_64, 10 % slower
  *        65 to 512        unrolled; no other was measured all through it
- *       513 to 4096       rep_movsq; next unrolled, 55 % slower
- *      4097 to 3145728    rep_movsb_aligned; tie with rep_movsb
- *   3145729 to 4194304    rep_movsq; tie with rep_movsb_aligned
- *   4194305 and above     rep_movsb; tie with rep_movsb_aligned; not bracketed, measured to 64 MiB
+ *       513 to 49152      rep_movsb; tie with rep_movsb_aligned
+ *     49153 to 16777216   rep_movsq; next rep_movsb_aligned, 5 % slower
+ *  16777217 and above     rep_movsb; tie with movnti; not bracketed, measured to 64 MiB
  * nocache: dst is not used soon
- *         0 to 8192       unrolled; next short_step_gpr_64, 35 % faster where both were measured
- *      8193 and above     movnti; next rep_movsb, 40 % slower; not bracketed, measured to 64 MiB
+ *         0 to 8192       unrolled; next short_step_gpr_64, 15 % faster where both were measured
+ *      8193 and above     movnti; next rep_movsq, 40 % slower; not bracketed, measured to 64 MiB
  * Best by the weights named default. Grade of the measurement: A.
- * Against the best strategy of each size copy costs 10 % more, 95 % at worst (at 8 MiB).
- * Against the best strategy of each size nocache costs 10 % more, 55 % at worst (at 16).
+ * Against the best strategy of each size copy costs 10 % more, 140 % at worst (at 4 MiB).
+ * Against the best strategy of each size nocache costs 10 % more, 55 % at worst (at 0).
  * Time of glibc 2.36 memcpy over that of copy, called / inlined with -march=native, geometric means:
- *   one size repeated: dst not read 0.75 / 0.95, read at once 0.60 / 0.65, waited for 0.85 / 0.85
- *   mixed, to 4 KiB:   dst not read 0.95 / 1.15, read at once 0.95 / 1.10, waited for 0.95 / 1.05
- *   the same, learned: dst not read 0.85 / 1.55, read at once 0.95 / 1.15, waited for 0.95 / 0.95
+ *   one size repeated: dst not read 0.75 / 0.95, read at once 0.65 / 0.65, waited for 0.85 / 0.85
+ *   mixed, to 4 KiB:   dst not read 0.90 / 1.15, read at once 0.90 / 1.05, waited for 0.90 / 1.05
+ *   the same, learned: dst not read 0.85 / 1.45, read at once 0.75 / 1.00, waited for 0.85 / 0.90
  *
  * Use: include it, and call
  *   ucopy_amd_19_01_kernel(dst, src, n): copies where dst is used soon
@@ -41,12 +40,11 @@
 
 #define UCOPY_AMD_19_01_KERNEL_COPY_1_MAX 64
 #define UCOPY_AMD_19_01_KERNEL_COPY_2_MAX 512
-#define UCOPY_AMD_19_01_KERNEL_COPY_3_MAX 4096
-#define UCOPY_AMD_19_01_KERNEL_COPY_4_MAX 3145728
-#define UCOPY_AMD_19_01_KERNEL_COPY_5_MAX 4194304
+#define UCOPY_AMD_19_01_KERNEL_COPY_3_MAX 49152
+#define UCOPY_AMD_19_01_KERNEL_COPY_4_MAX 16777216
 #define UCOPY_AMD_19_01_KERNEL_COPY_SHORT_STEP_GPR_64_MAX 64
 #define UCOPY_AMD_19_01_KERNEL_COPY_UNROLLED_MAX 512
-#define UCOPY_AMD_19_01_KERNEL_COPY_REP_MOVSB_ALIGNED_MAX 3145728
+#define UCOPY_AMD_19_01_KERNEL_COPY_REP_MOVSQ_MAX 16777216
 #define UCOPY_AMD_19_01_KERNEL_COPY_STREAMS 0
 #define UCOPY_AMD_19_01_KERNEL_NOCACHE_1_MAX 8192
 #define UCOPY_AMD_19_01_KERNEL_NOCACHE_UNROLLED_MAX 8192
@@ -55,10 +53,9 @@
 #ifndef __ASSEMBLER__
 #define UCOPY_AMD_19_01_KERNEL_COPY_1_STRATEGY "short_step_gpr_64"
 #define UCOPY_AMD_19_01_KERNEL_COPY_2_STRATEGY "unrolled"
-#define UCOPY_AMD_19_01_KERNEL_COPY_3_STRATEGY "rep_movsq"
-#define UCOPY_AMD_19_01_KERNEL_COPY_4_STRATEGY "rep_movsb_aligned"
-#define UCOPY_AMD_19_01_KERNEL_COPY_5_STRATEGY "rep_movsq"
-#define UCOPY_AMD_19_01_KERNEL_COPY_6_STRATEGY "rep_movsb"
+#define UCOPY_AMD_19_01_KERNEL_COPY_3_STRATEGY "rep_movsb"
+#define UCOPY_AMD_19_01_KERNEL_COPY_4_STRATEGY "rep_movsq"
+#define UCOPY_AMD_19_01_KERNEL_COPY_5_STRATEGY "rep_movsb"
 #define UCOPY_AMD_19_01_KERNEL_NOCACHE_1_STRATEGY "unrolled"
 #define UCOPY_AMD_19_01_KERNEL_NOCACHE_2_STRATEGY "movnti"
 
@@ -449,6 +446,17 @@ UCOPY_AMD_19_01_KERNEL_LEAF void *ucopy_amd_19_01_kernel_unrolled(void *dst, con
     return dst;
 }
 
+/* The string instruction. How: microcode moves whole lines where ERMS is present. Wins from a few
+ * hundred bytes to the streaming range where its start-up (20 to 60 ticks) is paid back; loses
+ * below, and by much where dst lies 1 to 63 bytes behind src in its page. */
+UCOPY_AMD_19_01_KERNEL_LEAF void *ucopy_amd_19_01_kernel_rep_movsb(void *dst, const void *src, ucopy_amd_19_01_kernel_size n)
+{
+    void *d = dst;
+
+    __asm__ volatile("rep movsb" : "+D"(d), "+S"(src), "+c"(n) : : "memory");
+    return dst;
+}
+
 /* The string instruction by eight bytes, then the tail. How: microcode as rep_movsb, on CPUs
  * without ERMS the faster of the two. The tail is one overlapping 8-byte move, or single bytes
  * below 8. Loses where rep_movsb does. */
@@ -471,53 +479,6 @@ UCOPY_AMD_19_01_KERNEL_LEAF void *ucopy_amd_19_01_kernel_rep_movsq(void *dst, co
                      : [d] "+D"(d), [s] "+S"(src), [words] "+c"(words), [n] "+r"(n), [tail] "=&r"(tail)
                      :
                      : "cc", "memory");
-    return dst;
-}
-
-/* rep movsb behind a head that brings dst to a line. How: the first 64 bytes by eight general
- * registers, then the string instruction from the next line of dst on. Wins over rep_movsb where
- * microcode is slow for a dst inside a line; loses where it does not care. */
-UCOPY_AMD_19_01_KERNEL_LEAF void *ucopy_amd_19_01_kernel_rep_movsb_aligned(void *dst, const void *src, ucopy_amd_19_01_kernel_size n)
-{
-    void *d = dst;
-
-    __asm__ volatile("mov (%[s]), %%rax\n\t"
-                     "mov 8(%[s]), %%rdx\n\t"
-                     "mov 16(%[s]), %%r8\n\t"
-                     "mov 24(%[s]), %%r9\n\t"
-                     "mov %%rax, (%[d])\n\t"
-                     "mov %%rdx, 8(%[d])\n\t"
-                     "mov %%r8, 16(%[d])\n\t"
-                     "mov %%r9, 24(%[d])\n\t"
-                     "mov 32(%[s]), %%rax\n\t"
-                     "mov 40(%[s]), %%rdx\n\t"
-                     "mov 48(%[s]), %%r8\n\t"
-                     "mov 56(%[s]), %%r9\n\t"
-                     "mov %%rax, 32(%[d])\n\t"
-                     "mov %%rdx, 40(%[d])\n\t"
-                     "mov %%r8, 48(%[d])\n\t"
-                     "mov %%r9, 56(%[d])\n\t"
-                     "lea 64(%[d]), %%rax\n\t"
-                     "and $-64, %%rax\n\t"
-                     "sub %[d], %%rax\n\t"
-                     "add %%rax, %[d]\n\t"
-                     "add %%rax, %[s]\n\t"
-                     "sub %%rax, %[n]\n\t"
-                     "rep movsb"
-                     : [d] "+D"(d), [s] "+S"(src), [n] "+c"(n)
-                     :
-                     : "rax", "rdx", "r8", "r9", "cc", "memory");
-    return dst;
-}
-
-/* The string instruction. How: microcode moves whole lines where ERMS is present. Wins from a few
- * hundred bytes to the streaming range where its start-up (20 to 60 ticks) is paid back; loses
- * below, and by much where dst lies 1 to 63 bytes behind src in its page. */
-UCOPY_AMD_19_01_KERNEL_LEAF void *ucopy_amd_19_01_kernel_rep_movsb(void *dst, const void *src, ucopy_amd_19_01_kernel_size n)
-{
-    void *d = dst;
-
-    __asm__ volatile("rep movsb" : "+D"(d), "+S"(src), "+c"(n) : : "memory");
     return dst;
 }
 
@@ -606,10 +567,8 @@ static void *ucopy_amd_19_01_kernel_copy_called(void *dst, const void *src, ucop
     if (n <= UCOPY_AMD_19_01_KERNEL_COPY_2_MAX)
         return ucopy_amd_19_01_kernel_unrolled(dst, src, n);
     if (n <= UCOPY_AMD_19_01_KERNEL_COPY_3_MAX)
-        return ucopy_amd_19_01_kernel_rep_movsq(dst, src, n);
+        return ucopy_amd_19_01_kernel_rep_movsb(dst, src, n);
     if (n <= UCOPY_AMD_19_01_KERNEL_COPY_4_MAX)
-        return ucopy_amd_19_01_kernel_rep_movsb_aligned(dst, src, n);
-    if (n <= UCOPY_AMD_19_01_KERNEL_COPY_5_MAX)
         return ucopy_amd_19_01_kernel_rep_movsq(dst, src, n);
     return ucopy_amd_19_01_kernel_rep_movsb(dst, src, n);
 }

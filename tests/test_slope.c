@@ -254,6 +254,7 @@ static void too_few_sizes(void **state)
     for (int r = 0; r < UC_REGIONS; r++)
         assert_false(row.region[r].measured);
     assert_int_equal(row.region[UC_REGION_L1].sizes, 2);
+    assert_int_equal(row.region[UC_REGION_L1].from, 0);
     assert_int_equal(row.region[UC_REGION_L2].sizes, 0);
     put(&c, "x", 256, 7, .01);
     row = fit_one(&c);
@@ -291,7 +292,7 @@ static void other_cells_do_not_count(void **state)
 
     put_curve(&c, "x", 16 * KI + 1, 2, .01, true, &rng);
     struct uc_slopes_row alone = fit_one(&c);
-    for (size_t n = 3; n <= 16 * KI; n *= 2) {
+    for (size_t n = 5; n <= 16 * KI; n *= 2) { /* sizes that the curve has not */
         put(&c, "x", n, 1e5, .01)->consumer = UC_READ;
         put(&c, "x", n, 1e5, .01)->form = UC_INLINE;
         put(&c, "x", n, 1e5, .01)->code = UC_COLD;

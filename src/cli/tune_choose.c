@@ -162,8 +162,8 @@ static size_t fitted_tries(const struct uc_tune *t)
     return t->fit[UC_COPY].ladders < 2 ? t->fit[UC_COPY].ladders : 2;
 }
 
-/* The fit's best ladders, and the best of them behind the best dispatch of each other family: what
- * the band of a size cannot tell, the whole mix does. */
+/* The fit's best ladders, and the best of them behind the best dispatches, two of a family at most:
+ * what the band of a size cannot tell, the whole mix does. */
 static size_t ladder_tries(const struct uc_tune *t, struct uc_ladder *out)
 {
     const struct uc_fit_result *r = &t->fit[UC_COPY];
@@ -173,10 +173,10 @@ static size_t ladder_tries(const struct uc_tune *t, struct uc_ladder *out)
     for (size_t i = 0; i < fitted_tries(t); i++)
         out[n++] = r->ladder[i];
     for (size_t i = 0; i < dispatches && n < (t->o->quick ? 5 : UC_MAX_WHOLE); i++) {
-        bool known = false;
+        size_t kin = 0;
         for (size_t k = 0; k < n; k++)
-            known |= same_family(t->known[d[i].who].name, out[k].segment[0].strategy);
-        if (!known)
+            kin += same_family(t->known[d[i].who].name, out[k].segment[0].strategy);
+        if (kin < 2)
             n += uc_tune_with_dispatch(t, &r->ladder[0], &t->known[d[i].who], &out[n]);
     }
     return n;
