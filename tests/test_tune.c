@@ -298,7 +298,7 @@ static void bench_tells_inline_from_called(void **state)
                         "\"$UCOPY_TUNE\" fit cells.csv"),
                      0);
     assert_int_equal(lines("cells.csv"), 1 + 2 * 2 * 3);
-    assert_holds("cells.csv", "consumer,form,code,mapping_spread,code_bytes,role,n\n");
+    assert_holds("cells.csv", "consumer,form,code,mapping_spread,code_bytes,n\n");
     assert_holds("cells.csv", ",wait,checked,cold,");
     /* a header, built twice */
     assert_int_equal(sh("\"$UCOPY_TUNE\" bench --inline --size 64,100k --budget 50ms "

@@ -57,7 +57,7 @@ static void sure_text(const struct uc_segment *s, char *buf, size_t cap)
     else if (!s->bracketed)
         snprintf(buf, cap, "open; measured to %s", uc_size_text(s->measured_to, a));
     else if (s->lo)
-        snprintf(buf, cap, "crossing %s to %s", uc_size_text(s->lo, a), uc_size_text(s->hi, b));
+        snprintf(buf, cap, "crosses %s to %s", uc_size_text(s->lo, a), uc_size_text(s->hi, b));
     else
         snprintf(buf, cap, "no spread given");
 }
@@ -84,9 +84,9 @@ static void print_entry(const struct uc_tune *t, enum uc_entry entry)
     const struct uc_ladder *l = &t->profile.entry[entry].ladder;
     size_t lo = 0;
 
-    printf("\n%s\n%-11s %-25s %-6s %-30s %s\n",
+    printf("\n%s\n%-10s %-25s %-6s %-29s %s\n",
            entry == UC_COPY ? "copy (dst used soon)" : "nocache (dst not used)", "size", "strategy",
-           "x libc", "runner-up", "how sure");
+           "x libc", "runner-up, % slower", "how sure");
     for (size_t i = 0; i < l->n; i++) {
         const struct uc_segment *s = &l->segment[i];
         char range[64], sure[96], runner[64] = "", gain[16] = "-";
@@ -94,10 +94,10 @@ static void print_entry(const struct uc_tune *t, enum uc_entry entry)
         range_text(s->max, !i, range, sizeof(range));
         sure_text(s, sure, sizeof(sure));
         if (s->runner_up[0])
-            snprintf(runner, sizeof(runner), "%s %+.0f %%", s->runner_up, 100 * (s->margin - 1));
+            snprintf(runner, sizeof(runner), "%s %+.0f", s->runner_up, 100 * (s->margin - 1));
         if (!isnan(g))
             snprintf(gain, sizeof(gain), "%.2f", g);
-        printf("%-11s %-25s %-6s %-30s %s\n", range, s->strategy, gain, runner, sure);
+        printf("%-10s %-25s %-6s %-29s %s\n", range, s->strategy, gain, runner, sure);
         lo = s->max == SIZE_MAX ? lo : s->max + 1;
     }
 }
@@ -239,11 +239,17 @@ static void print_notes(const struct uc_tune *t)
 
 static void print_prior(const struct uc_tune *t)
 {
-    for (int e = 0; e < UC_ENTRY_COUNT; e++)
-        if (t->has_prior && !t->kept && !t->stood[e] && t->prior_loss[e] > 0)
-            printf("%s changed: on these readings the decision before costs %.1f %% over the best "
-                   "at each size, this one %.1f %%\n",
-                   uc_entry_name[e], 100 * t->prior_loss[e], 100 * t->new_loss[e]);
+    char text[256];
+
+    for (int e = 0; e < UC_ENTRY_COUNT; e++) {
+        if (!t->has_prior || t->kept || t->stood[e] || !(t->prior_loss[e] > 0))
+            continue;
+        snprintf(text, sizeof(text),
+                 "%s changed: on these readings the decision before costs %.1f %% over the best at "
+                 "each size, this one %.1f %%",
+                 uc_entry_name[e], 100 * t->prior_loss[e], 100 * t->new_loss[e]);
+        put_wrapped(text);
+    }
 }
 
 /* Is this the first range that the strategy serves, of both entries? */

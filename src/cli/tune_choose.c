@@ -322,7 +322,8 @@ static size_t inline_tries(const struct uc_tune *t, bool wide, struct uc_ranked 
     return kept;
 }
 
-/* Inlined in the whole header, side by side. The first part is none: all is called. */
+/* Inlined in the whole header, side by side. The first part is the one to beat: none, all is
+ * called; of the wide parts the baseline's, which serves where there is no wide one. */
 static int time_inline(struct uc_tune *t, bool wide, struct uc_inline_part *parts, size_t tries,
                        double seconds, double done, json_t *rows)
 {
@@ -348,9 +349,9 @@ static int time_inline(struct uc_tune *t, bool wide, struct uc_inline_part *part
     }
     if (n > 1)
         rc = uc_tune_time_whole(t, u, n, seconds, done, w);
+    double first = n && of[0]->strategy[0] ? of[0]->ratio_to_called : 1;
     for (size_t i = 0; i < n && n > 1 && !rc; i++) {
-        of[i]->ratio_to_called =
-            of[i]->strategy[0] && !of[0]->strategy[0] ? w[i].cost / w[0].cost : 0;
+        of[i]->ratio_to_called = of[i]->strategy[0] ? first * w[i].cost / w[0].cost : 0;
         json_array_append_new(
             rows, evidence(of[i]->strategy[0] ? of[i]->strategy : "called", of[i]->max, &w[i]));
     }
@@ -368,13 +369,13 @@ static int choose_inline(struct uc_tune *t, bool wide, double done)
     static const size_t end[] = {16, 32, 64, 128};
     struct uc_profile_entry *entry = &t->profile.entry[UC_COPY];
     struct uc_inline_part *part = wide ? &entry->inline_wide : &entry->inline_baseline;
-    struct uc_inline_part parts[UC_MAX_WHOLE] = {0}; /* the first is none */
+    struct uc_inline_part parts[UC_MAX_WHOLE] = {0};
     struct uc_ranked try[UC_MAX_SUBJECTS];
     size_t tries = inline_tries(t, wide, try), n = 1, most = t->o->quick ? 3 : 8;
     json_t *rows = json_array();
 
-    if (wide && entry->inline_baseline.strategy[0]) /* must be beaten */
-        parts[n++] = entry->inline_baseline;
+    if (wide)
+        parts[0] = entry->inline_baseline;
     for (size_t i = 0; i < tries && n < most; i++, n++) {
         const struct ucopy_strategy *s = t->strategy[try[i].who];
         snprintf(parts[n].strategy, sizeof(parts[n].strategy), "%s", s->name);
@@ -383,7 +384,7 @@ static int choose_inline(struct uc_tune *t, bool wide, double done)
     int rc = time_inline(t, wide, parts, n, 0.03 * t->budget, done, rows);
     if (!rc && part->strategy[0] && !t->o->quick) {
         struct uc_inline_part whole = *part;
-        memset(parts, 0, sizeof(parts));
+        memset(&parts[1], 0, sizeof(parts) - sizeof(parts[0]));
         parts[1] = whole;
         n = 2;
         for (size_t i = 0; i < sizeof(end) / sizeof(end[0]); i++)
