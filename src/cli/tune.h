@@ -94,6 +94,8 @@ int uc_tune_time_whole(struct uc_tune *t, const struct uc_subject *tries, size_t
 /* What cells of whole copies, libc's among them, say of one of these. */
 struct uc_whole uc_tune_score_whole(const struct uc_weights *weights, const struct uc_cells *cells,
                                     const struct uc_subject *u);
+/* The least cost at a cell's place among all but libc. */
+double uc_tune_least_cost(const struct uc_cells *cells, const struct uc_cell *c);
 /* The index of the one to take: the least cost, to which what it loses to libc in the worst mix is
  * added; within half a per cent the first. */
 size_t uc_tune_best_whole(const struct uc_whole *w, size_t n);

@@ -258,16 +258,6 @@ static int choose_ladder(struct uc_tune *t)
     return rc;
 }
 
-static double least_inline(const struct uc_cells *cells, const struct uc_cell *c)
-{
-    double least = INFINITY;
-
-    for (size_t k = 0; k < cells->n; k++)
-        if (uc_cells_same_place(&cells->v[k], c))
-            least = fmin(least, cells->v[k].cost);
-    return least;
-}
-
 /* Mean relative cost of a dispatch inlined, from the sweep's inline cells: the band to top and the
  * fixed sizes to top. */
 static double inline_cost(const struct uc_tune *t, const char *name, size_t top)
@@ -285,7 +275,7 @@ static double inline_cost(const struct uc_tune *t, const char *name, size_t top)
             t->weights.consumer_small[c->consumer] *
             (band ? t->weights.mix[UC_BAND]
                   : t->weights.mix[UC_FIXED] * uc_size_weight(&t->weights, c->size, c->size));
-        sum += w * c->cost / least_inline(&t->cells, c);
+        sum += w * c->cost / uc_tune_least_cost(&t->cells, c);
         weight += w;
     }
     return weight > 0 ? sum / weight : INFINITY;

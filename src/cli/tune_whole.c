@@ -76,7 +76,7 @@ static bool is_libc(const struct uc_cell *c)
     return !strcmp(c->strategy, "libc");
 }
 
-static double least_cost(const struct uc_cells *cells, const struct uc_cell *c)
+double uc_tune_least_cost(const struct uc_cells *cells, const struct uc_cell *c)
 {
     double least = INFINITY;
 
@@ -125,7 +125,7 @@ struct uc_whole uc_tune_score_whole(const struct uc_weights *weights, const stru
         const struct uc_cell *c = &cells->v[i];
         if (strcmp(c->strategy, u->name) != 0 || c->form != u->form)
             continue;
-        double ratio = c->cost / least_cost(cells, c), w = cell_weight(weights, c);
+        double ratio = c->cost / uc_tune_least_cost(cells, c), w = cell_weight(weights, c);
         add(&of[c->consumer], ratio, w);
         add(&all, ratio, w * weights->consumer_small[c->consumer]);
         out.worst = fmax(out.worst, ratio);
