@@ -22,15 +22,9 @@ static int refused(const char *path, int rc, const char *why)
 
 static bool same_limits(const struct uc_profile *a, const struct uc_profile *b)
 {
-    for (int e = 0; e < UC_ENTRY_COUNT; e++) {
-        const struct uc_ladder *x = &a->entry[e].ladder, *y = &b->entry[e].ladder;
-        if (x->n != y->n)
+    for (int e = 0; e < UC_ENTRY_COUNT; e++)
+        if (!uc_ladder_same(&a->entry[e].ladder, &b->entry[e].ladder))
             return false;
-        for (size_t i = 0; i < x->n; i++)
-            if (x->segment[i].max != y->segment[i].max ||
-                strcmp(x->segment[i].strategy, y->segment[i].strategy) != 0)
-                return false;
-    }
     return true;
 }
 

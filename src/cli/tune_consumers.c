@@ -38,16 +38,6 @@ static bool ladder_under(const struct uc_tune *t, enum uc_consumer k,
     return true;
 }
 
-static bool same_ladder(const struct uc_ladder *a, const struct uc_ladder *b)
-{
-    bool same = a->n == b->n;
-
-    for (size_t i = 0; i < a->n && same; i++)
-        same = a->segment[i].max == b->segment[i].max &&
-               !strcmp(a->segment[i].strategy, b->segment[i].strategy);
-    return same;
-}
-
 static json_t *ladder_json(const struct uc_ladder *l, double gain)
 {
     json_t *segments = json_array();
@@ -72,7 +62,7 @@ static json_t *under(const struct uc_tune *t, enum uc_consumer k)
     struct uc_ladder l;
 
     fo.weights = &w;
-    if (uc_weights_consumer(&w, k) || !ladder_under(t, k, &fo, &l) || same_ladder(chosen, &l) ||
+    if (uc_weights_consumer(&w, k) || !ladder_under(t, k, &fo, &l) || uc_ladder_same(chosen, &l) ||
         uc_fit_regret(&t->cells, &fo, chosen, 0.10, &a) ||
         uc_fit_regret(&t->cells, &fo, &l, 0.10, &b))
         return json_null();

@@ -70,17 +70,6 @@ static bool still_possible(const struct uc_tune *t, const struct uc_ladder *l)
     return l->n > 0;
 }
 
-static bool same_decision(const struct uc_ladder *a, const struct uc_ladder *b)
-{
-    if (a->n != b->n)
-        return false;
-    for (size_t i = 0; i < a->n; i++)
-        if (a->segment[i].max != b->segment[i].max ||
-            strcmp(a->segment[i].strategy, b->segment[i].strategy) != 0)
-            return false;
-    return true;
-}
-
 /* Does the old ladder of an entry stand on the new readings? */
 static bool stands(struct uc_tune *t, enum uc_entry e)
 {
@@ -90,7 +79,7 @@ static bool stands(struct uc_tune *t, enum uc_entry e)
 
     if (!t->prior.entry[e].present || !still_possible(t, old))
         return false;
-    if (same_decision(old, new))
+    if (uc_ladder_same(old, new))
         return true;
     if (uc_fit_regret(&t->cells, &fo, old, 0.10, &a) ||
         uc_fit_regret(&t->cells, &fo, new, 0.10, &b))

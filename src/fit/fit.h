@@ -115,6 +115,9 @@ void uc_fit_model_free(struct uc_fit_model *m);
 /* The segment that serves a size; of a ladder without segments, an empty one. */
 const struct uc_segment *uc_ladder_segment(const struct uc_ladder *l, size_t size);
 
+/* Do two ladders decide the same: the same strategies up to the same limits? */
+bool uc_ladder_same(const struct uc_ladder *a, const struct uc_ladder *b);
+
 struct uc_regret {
     double mean;  /* weighted */
     double worst; /* largest at one size */

@@ -58,6 +58,17 @@ const struct uc_segment *uc_ladder_segment(const struct uc_ladder *l, size_t siz
     return &l->segment[i];
 }
 
+bool uc_ladder_same(const struct uc_ladder *a, const struct uc_ladder *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (a->segment[i].max != b->segment[i].max ||
+            strcmp(a->segment[i].strategy, b->segment[i].strategy) != 0)
+            return false;
+    return true;
+}
+
 static void add_all(const struct uc_fit_model *m, const struct uc_ladder *ladder, double bound,
                     struct uc_regret *out)
 {
