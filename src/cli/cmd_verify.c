@@ -353,6 +353,12 @@ static void where_text(const struct uc_drift_item *d, char *buf, size_t cap)
                  uc_size_text(d->first ? d->first - 1 : 0, a), uc_size_text(d->last, b));
 }
 
+/* A tenth of a per cent tells nothing of what is off by the whole, and would not fit its column. */
+static int decimals(double ratio)
+{
+    return fabs(ratio) < 1 ? 1 : 0;
+}
+
 static void loss_text(const struct uc_drift_item *d, char *buf, size_t cap)
 {
     if (!d->other[0])
@@ -362,7 +368,8 @@ static void loss_text(const struct uc_drift_item *d, char *buf, size_t cap)
     else if (isnan(d->loss))
         snprintf(buf, cap, "not timed");
     else
-        snprintf(buf, cap, "%+.1f +-%.1f %%", 100 * d->loss, 100 * (d->hi - d->loss));
+        snprintf(buf, cap, "%+.*f +-%.*f %%", decimals(d->loss), 100 * d->loss,
+                 decimals(d->hi - d->loss), 100 * (d->hi - d->loss));
 }
 
 static void print_now(const struct uc_drift_item *d)
