@@ -18,6 +18,7 @@
 #include "measure/batch.h"
 #include "measure/grade.h"
 #include "measure/journal.h"
+#include "measure/sweep_state.h"
 #include "measure/plan.h"
 #include "measure/sweep.h"
 
@@ -425,6 +426,88 @@ static void a_thread_moved_away_stops_the_sweep(void **state)
     uc_plan_free(&p);
 }
 
+/* ---- the race */
+
+/* Three sizes above 1 MiB, one place each, and two candidates with these readings of one round. */
+static struct uc_sweep *raced(const float (*reading)[2], struct uc_plan *plan)
+{
+    static struct uc_subject u[2];
+    struct uc_sweep_options o = sweep_options(1);
+    struct uc_sweep *s;
+
+    memset(plan, 0, sizeof(*plan));
+    for (size_t i = 0; i < 3; i++) {
+        struct uc_cell c = uc_cell_default("", (2u << 20) << i);
+        c.src_state = c.dst_state = UC_NATURAL;
+        assert_int_equal(uc_plan_add(plan, &c, UC_LARGE), 0);
+    }
+    u[0] = uc_subject_called(ucopy_find("rep_movsb"));
+    u[1] = uc_subject_called(ucopy_find("unrolled"));
+    assert_int_equal(uc_sweep_new(&s, plan, u, 2, &o), 0);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(uc_sweep_room(s, &s->series[i], 1), 0);
+        for (size_t k = 0; k < 2; k++)
+            *uc_sweep_value(s, &s->series[i], k, 0) = reading[i][k];
+    }
+    s->rounds[UC_LARGE] = 1;
+    uc_sweep_race(s, UC_LARGE);
+    return s;
+}
+
+/* One reading that is far too high puts nobody out: the next size must say so too. */
+static void one_bad_reading_puts_nobody_out(void **state)
+{
+    static const float spike[3][2] = {{10, 10}, {20, 90}, {40, 40}},
+                       low_end[3][2] = {{10, 30}, {20, 21}, {40, 41}},
+                       slow[3][2] = {{10, 11}, {20, 60}, {40, 120}};
+    struct uc_plan plan;
+    struct uc_sweep *s;
+    (void)state;
+
+    s = raced(spike, &plan);
+    for (size_t i = 0; i < 3; i++)
+        assert_false(s->series[i].out[0] || s->series[i].out[1]);
+    uc_sweep_free(s);
+    uc_plan_free(&plan);
+    s = raced(low_end, &plan);
+    assert_false(s->series[0].out[1]);
+    uc_sweep_free(s);
+    uc_plan_free(&plan);
+    s = raced(slow, &plan);
+    assert_false(s->series[0].out[1]);
+    assert_true(s->series[1].out[1] && s->series[2].out[1]);
+    assert_false(s->series[1].out[0] || s->series[2].out[0]);
+    uc_sweep_free(s);
+    uc_plan_free(&plan);
+}
+
+/* With fill the sweep takes its seconds, and more rounds than are enough. */
+static void a_sweep_fills_its_time_where_asked(void **state)
+{
+    struct uc_subject u = uc_subject_function("watch", watch);
+    struct uc_sweep_options o = sweep_options(3);
+    struct uc_sweep_facts few, many;
+    (void)state;
+
+    for (int fill = 0; fill < 2; fill++) {
+        struct uc_plan plan = {0};
+        struct uc_cell c = uc_cell_default("", 64);
+        struct uc_sweep *s;
+        c.src_state = c.dst_state = UC_L1;
+        assert_int_equal(uc_plan_add(&plan, &c, UC_PROBES), 0);
+        o.fill = fill;
+        o.seconds = 0.3;
+        least_size = largest_size = 64;
+        assert_int_equal(uc_sweep_new(&s, &plan, &u, 1, &o), 0);
+        assert_int_equal(uc_sweep_run(s), 0);
+        uc_sweep_facts(s, fill ? &many : &few);
+        uc_sweep_free(s);
+        uc_plan_free(&plan);
+    }
+    assert_true(few.rounds[UC_PROBES] <= 24);
+    assert_true(many.rounds[UC_PROBES] > 24);
+}
+
 /* ---- the journal */
 
 static char path[] = "/tmp/ucopy-journal-XXXXXX";
@@ -594,6 +677,8 @@ int main(void)
         cmocka_unit_test(disturbed_readings_make_no_cell),
         cmocka_unit_test(a_signal_stops_the_sweep),
         cmocka_unit_test(a_thread_moved_away_stops_the_sweep),
+        cmocka_unit_test(one_bad_reading_puts_nobody_out),
+        cmocka_unit_test(a_sweep_fills_its_time_where_asked),
         cmocka_unit_test_setup_teardown(a_journal_is_taken_up_whole, make_path, drop_path),
         cmocka_unit_test_setup_teardown(a_damaged_journal_is_refused, NULL, NULL),
         cmocka_unit_test(the_grade_follows_from_evidence),

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "measure/sweep_state.h"
 
-#define MAGIC "ucopy-tune journal 2\n"
+#define MAGIC "ucopy-tune journal 3\n"
 
 /* FNV-1a (Fowler, Noll and Vo) over all that the readings depend on: program, seed, places,
  * subjects. */
@@ -70,23 +70,28 @@ static uint64_t sum_of(const struct uc_caches *c)
     return mix(0xCBF29CE484222325u, c, sizeof(*c));
 }
 
-static size_t values_bytes(const struct uc_sweep *s, const struct uc_series *e)
+static size_t values_bytes(const struct uc_sweep *s, const unsigned *rounds, enum uc_group g)
 {
-    return s->subjects * uc_sweep_most(e->group) * sizeof(*e->value);
+    return s->subjects * rounds[g] * sizeof(float);
 }
 
-static size_t journal_bytes(const struct uc_sweep *s)
+static size_t journal_bytes(const struct uc_sweep *s, const unsigned *rounds)
 {
     size_t n = sizeof(struct head);
 
     for (size_t i = 0; i < s->n; i++)
-        n += values_bytes(s, &s->series[i]) + s->subjects * sizeof(bool);
+        n += values_bytes(s, rounds, s->series[i].group) + s->subjects * sizeof(bool);
     return n;
+}
+
+static char *put(char *at, const void *from, size_t n)
+{
+    return n ? (char *)memcpy(at, from, n) + n : at;
 }
 
 int uc_journal_save(const struct uc_sweep *s, const char *path)
 {
-    size_t bytes = journal_bytes(s);
+    size_t bytes = journal_bytes(s, s->rounds);
     struct head h = {.magic = MAGIC,
                      .signature = signature(s),
                      .rng = s->rng.state,
@@ -100,11 +105,11 @@ int uc_journal_save(const struct uc_sweep *s, const char *path)
     memcpy(h.spent, s->spent, sizeof(h.spent));
     memcpy(&h.caches, s->o.caches, sizeof(h.caches)); /* padding too, which the sum covers */
     h.caches_sum = sum_of(&h.caches);
-    p = (char *)memcpy(p, &h, sizeof(h)) + sizeof(h);
+    p = put(p, &h, sizeof(h));
     for (size_t i = 0; i < s->n; i++) {
         const struct uc_series *e = &s->series[i];
-        p = (char *)memcpy(p, e->value, values_bytes(s, e)) + values_bytes(s, e);
-        p = (char *)memcpy(p, e->out, s->subjects * sizeof(bool)) + s->subjects * sizeof(bool);
+        p = put(p, e->value, values_bytes(s, s->rounds, e->group));
+        p = put(p, e->out, s->subjects * sizeof(bool));
     }
     int rc = uc_write_file(path, text, bytes);
     free(text);
@@ -133,19 +138,21 @@ static int check(const struct uc_sweep *s, const struct head *h, size_t bytes)
         return -EINVAL;
     if (h->signature != signature(s))
         return -ESTALE;
-    if (bytes != journal_bytes(s))
-        return -EINVAL;
     for (int g = 0; g < UC_GROUPS; g++)
-        if (h->rounds[g] > uc_sweep_most((enum uc_group)g) || !(h->spent[g] >= 0))
+        if (h->rounds[g] > UC_MAX_ROUNDS || !(h->spent[g] >= 0))
             return -EINVAL;
-    return 0;
+    return bytes == journal_bytes(s, h->rounds) ? 0 : -EINVAL;
 }
 
 /* A bool from disk is only ever 0 or 1 after this. */
-static void take_series(const struct uc_sweep *s, struct uc_series *e, const char **p)
+static void take_series(const struct uc_sweep *s, const struct head *h, struct uc_series *e,
+                        const char **p)
 {
-    memcpy(e->value, *p, values_bytes(s, e));
-    *p += values_bytes(s, e);
+    size_t n = values_bytes(s, h->rounds, e->group);
+
+    if (n)
+        memcpy(e->value, *p, n);
+    *p += n;
     for (size_t k = 0; k < s->subjects; k++)
         e->out[k] = *(*p)++ != 0 || e->out[k];
 }
@@ -161,10 +168,12 @@ int uc_journal_load(struct uc_sweep *s, const char *path)
         return rc;
     memcpy(&h, text, bytes < sizeof(h) ? bytes : sizeof(h));
     rc = check(s, &h, bytes);
+    for (size_t i = 0; i < s->n && !rc; i++)
+        rc = uc_sweep_room(s, &s->series[i], h.rounds[s->series[i].group]);
     if (!rc) {
         const char *p = text + sizeof(h);
         for (size_t i = 0; i < s->n; i++)
-            take_series(s, &s->series[i], &p);
+            take_series(s, &h, &s->series[i], &p);
         memcpy(s->rounds, h.rounds, sizeof(h.rounds));
         memcpy(s->spent, h.spent, sizeof(h.spent));
         s->rng.state = h.rng;

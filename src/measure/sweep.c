@@ -14,47 +14,45 @@
 
 volatile sig_atomic_t uc_interrupted;
 
-unsigned uc_sweep_most(enum uc_group g)
+/* Rounds of a group that are enough where time is short for another. */
+static unsigned enough(enum uc_group g)
 {
-    return g == UC_SMALL                                       ? 48
-           : g == UC_LARGE || g == UC_EVICTS || g == UC_PROBES ? 24
-                                                               : UC_MAX_ROUNDS;
+    return g == UC_SMALL || g == UC_EVICTS ? 48 : g == UC_LARGE || g == UC_PROBES ? 24 : 96;
 }
 
-static bool serves(const struct uc_subject *u, const struct uc_cell *p)
+static unsigned most_rounds(const struct uc_sweep *s, enum uc_group g)
 {
-    if (u->role == UCOPY_LIMIT && !(p->dst_align == 0 && p->src_align == 0))
-        return false;
-    /* the reference is checked against, not raced */
-    if (u->role == UCOPY_REFERENCE)
-        return false;
-    if (p->code == UC_COLD && !u->cold)
-        return false;
-    /* inlining is a question of short copies at hand, not of worst cases and far states */
-    if (u->form == UC_INLINE && u->role == UCOPY_CANDIDATE &&
-        (p->size > 64 || p->entry != UC_COPY || p->page_distance >= 0 || p->dst_align >= 0 ||
-         p->src_end.kind != UC_END_DRAWN || p->dst_end.kind != UC_END_DRAWN ||
-         p->src_state == UC_L2 || p->src_state == UC_L3 || p->src_state == UC_MEMORY))
-        return false;
-    if (p->mix != UC_FIXED)
-        return u->min == 0 && u->max >= p->size_hi;
-    return p->size >= u->min && p->size <= u->max;
+    unsigned n = enough(g) * s->most;
+    return n < UC_MAX_ROUNDS ? n : UC_MAX_ROUNDS;
+}
+
+int uc_sweep_room(const struct uc_sweep *s, struct uc_series *e, unsigned rounds)
+{
+    unsigned room = e->room ? e->room : 16;
+
+    while (room < rounds)
+        room *= 2;
+    if (room == e->room)
+        return 0;
+    float *v = realloc(e->value, room * s->subjects * sizeof(*v));
+    if (!v)
+        return -ENOMEM;
+    for (size_t i = e->room * s->subjects; i < room * s->subjects; i++)
+        v[i] = NAN;
+    e->value = v;
+    e->room = room;
+    return 0;
 }
 
 static int series_init(struct uc_sweep *s, struct uc_series *e, size_t i)
 {
-    size_t cells = s->subjects * uc_sweep_most(s->plan->group[i]);
-
     e->place = &s->plan->place[i];
     e->group = s->plan->group[i];
-    e->value = malloc(cells * sizeof(*e->value));
     e->out = calloc(s->subjects, sizeof(*e->out));
-    if (!e->value || !e->out)
+    if (!e->out)
         return -ENOMEM;
-    for (size_t k = 0; k < cells; k++)
-        e->value[k] = NAN;
     for (size_t k = 0; k < s->subjects; k++)
-        e->out[k] = !serves(&s->subject[k], e->place);
+        e->out[k] = !uc_sweep_serves(&s->subject[k], e->place);
     return 0;
 }
 
@@ -72,11 +70,14 @@ int uc_sweep_new(struct uc_sweep **out, const struct uc_plan *plan,
     s->subject = subjects;
     s->subjects = subject_count;
     s->rng.state = o->seed;
+    s->most = 1;
     s->series = calloc(plan->n ? plan->n : 1, sizeof(*s->series));
     if (!s->series)
         rc = -ENOMEM;
     for (size_t i = 0; i < plan->n && !rc; i++, s->n++)
         rc = series_init(s, &s->series[i], i);
+    if (!rc)
+        uc_sweep_find_neighbours(s);
     for (size_t b = 0; b < uc_band_count && !rc; b++)
         rc = uc_sizes_fleet(&s->band[b], uc_band_end[b]);
     if (rc) {
@@ -133,12 +134,6 @@ static void progress(const struct uc_sweep *s, enum uc_group g)
                 fmax(s->o.seconds - t, 0) + s->o.seconds_after);
 }
 
-/* The groups whose readings take milliseconds and go through memory. */
-static bool through_memory(enum uc_group g)
-{
-    return g == UC_LARGE || g == UC_EVICTS;
-}
-
 /* A bound thread runs elsewhere only where its mask was changed from outside, or its CPU went
  * offline. A move shows within a reading; one made on the new CPU alone would look undisturbed. */
 static bool moved_away(const struct uc_sweep *s)
@@ -146,23 +141,32 @@ static bool moved_away(const struct uc_sweep *s)
     return s->o.pu && sched_getcpu() != *s->o.pu;
 }
 
-/* One place in one round: the same drawn calls for all, each twice, in two orders; the lesser
- * counts. */
+/* Readings of one strategy in a round, of which the least counts. Where one takes milliseconds or
+ * brings the caches into a state at length, later rounds are its repeats; up to twice an L3's share
+ * readings are short and the worst of all: one in five is off by a third and more in a guest. */
+static int repeats(const struct uc_series *e)
+{
+    if (!uc_sweep_through_memory(e->group))
+        return 2;
+    return e->group == UC_LARGE && e->place->size <= (8u << 20) ? 3 : 1;
+}
+
+/* One place in one round: the same drawn calls for all, each repeat in another order. */
 static int measure_series(struct uc_sweep *s, struct uc_series *e, struct uc_batch *b,
                           unsigned round)
 {
-    size_t order[256], n = 0, most = uc_sweep_most(e->group);
+    size_t order[256], n = 0;
 
     for (size_t k = 0; k < s->subjects && n < 256; k++)
         if (!e->out[k])
             order[n++] = k;
     b->undisturbed = 0;
-    for (int repeat = 0; repeat < 2; repeat++) {
+    for (int repeat = 0; repeat < repeats(e); repeat++) {
         shuffle(order, n, &s->rng);
         for (size_t i = 0; i < n; i++) {
             if (uc_interrupted)
                 return -EINTR;
-            float *v = &e->value[order[i] * most + round];
+            float *v = uc_sweep_value(s, e, order[i], round);
             double t =
                 uc_batch_time(b, &s->subject[order[i]], s->o.clock->overhead_ticks, &s->dropped);
             s->readings++;
@@ -171,76 +175,8 @@ static int measure_series(struct uc_sweep *s, struct uc_series *e, struct uc_bat
             if (!isnan(t) && (isnan(*v) || t < *v))
                 *v = (float)t;
         }
-        if (through_memory(e->group))
-            break; /* milliseconds each: later rounds are their repeats */
     }
     return 0;
-}
-
-static int values_of(const struct uc_series *e, size_t subject, unsigned rounds, double *out)
-{
-    int n = 0;
-
-    for (unsigned r = 0; r < rounds; r++) {
-        float v = e->value[subject * uc_sweep_most(e->group) + r];
-        if (!isnan(v))
-            out[n++] = v;
-    }
-    return n;
-}
-
-/* Where every line goes through memory, neighbours add to a reading and nothing takes away from it:
- * of such rounds the lower third counts. Elsewhere all do. Returns how many of v (sorted) are left.
- */
-static size_t counting(enum uc_group g, double *v, size_t n)
-{
-    if (!through_memory(g))
-        return n;
-    uc_sort(v, n);
-    return (n + 2) / 3;
-}
-
-static double middle(const struct uc_series *e, size_t subject, unsigned rounds)
-{
-    double v[UC_MAX_ROUNDS];
-    size_t n = counting(e->group, v, (size_t)values_of(e, subject, rounds, v));
-
-    return n ? uc_median(v, n) : NAN;
-}
-
-/* How far above the best a strategy may be after so many rounds. A copy that is not read again
- * differs by up to four from one reading to the next: none is out by the first. */
-static double race_limit(enum uc_group g, unsigned rounds)
-{
-    bool dear = through_memory(g), evicts = g == UC_EVICTS;
-
-    if (rounds < 2)
-        return evicts ? 4 : dear ? 1.6 : 2.5;
-    if (rounds < 4)
-        return evicts ? 2 : dear ? 1.4 : 1.6;
-    return rounds < 8 ? (evicts ? 1.5 : 1.35) : 1.25;
-}
-
-/* Out of the race: above the best by far after few rounds, by less after more. Baselines and limits
- * stay. */
-static void race(struct uc_sweep *s, enum uc_group g)
-{
-    double limit = race_limit(g, s->rounds[g]);
-    unsigned rounds = s->rounds[g];
-
-    for (size_t i = 0; i < s->n; i++) {
-        struct uc_series *e = &s->series[i];
-        double best = INFINITY;
-        if (e->group != g)
-            continue;
-        for (size_t k = 0; k < s->subjects; k++)
-            if (!e->out[k] && s->subject[k].role == UCOPY_CANDIDATE)
-                best = fmin(best, middle(e, k, rounds));
-        for (size_t k = 0; k < s->subjects; k++)
-            if (!e->out[k] && s->subject[k].role == UCOPY_CANDIDATE &&
-                middle(e, k, rounds) > limit * best)
-                e->out[k] = true;
-    }
 }
 
 static size_t pool_bytes(const struct uc_sweep *s, enum uc_group g)
@@ -286,8 +222,9 @@ static int round_pools(struct uc_sweep *s, enum uc_group g, struct uc_pools *fre
 static void forget_round(struct uc_sweep *s, enum uc_group g)
 {
     for (size_t i = 0; i < s->n; i++)
-        for (size_t k = 0; k < s->subjects && s->series[i].group == g; k++)
-            s->series[i].value[k * uc_sweep_most(g) + s->rounds[g]] = NAN;
+        for (size_t k = 0;
+             k < s->subjects && s->series[i].group == g && s->rounds[g] < s->series[i].room; k++)
+            *uc_sweep_value(s, &s->series[i], k, s->rounds[g]) = NAN;
 }
 
 static int measure_round(struct uc_sweep *s, enum uc_group g)
@@ -302,8 +239,10 @@ static int measure_round(struct uc_sweep *s, enum uc_group g)
     int rc = order ? round_pools(s, g, &fresh, &pools) : -ENOMEM;
 
     for (size_t i = 0; i < s->n && !rc; i++)
-        if (s->series[i].group == g)
+        if (s->series[i].group == g) {
             order[n++] = i;
+            rc = uc_sweep_room(s, &s->series[i], s->rounds[g] + 1);
+        }
     if (!rc)
         shuffle(order, n, &s->rng);
     for (size_t i = 0; i < n && !rc; i++) {
@@ -331,7 +270,7 @@ static enum uc_group next_group(const struct uc_sweep *s)
 
     for (int g = 0; g < UC_GROUPS; g++) {
         double share = s->o.group_share[g];
-        if (share <= 0 || s->rounds[g] >= uc_sweep_most((enum uc_group)g))
+        if (share <= 0 || s->rounds[g] >= most_rounds(s, (enum uc_group)g))
             continue;
         double used = s->spent[g] / share;
         double round = s->rounds[g] ? s->spent[g] / s->rounds[g] : 0;
@@ -355,15 +294,17 @@ static bool has_places(const struct uc_sweep *s, enum uc_group g)
     return false;
 }
 
-/* Kept from time to time, for a kill that gives no notice; a failure costs only the journal. */
-static void keep_journal(const struct uc_sweep *s, double *saved)
+/* Kept every 5 seconds, for a kill that gives no notice, and less often where that takes long; a
+ * failure costs only the journal. */
+static void keep_journal(const struct uc_sweep *s, double *next)
 {
     double now = uc_seconds();
 
-    if (!s->o.journal || now - *saved < 5)
+    if (!s->o.journal || now < *next)
         return;
-    *saved = now;
     uc_journal_save(s, s->o.journal);
+    double took = uc_seconds() - now;
+    *next = now + took + fmax(5, 30 * took);
 }
 
 static double total_spent(const struct uc_sweep *s)
@@ -375,9 +316,18 @@ static double total_spent(const struct uc_sweep *s)
     return sum;
 }
 
+/* All groups have enough rounds: where the time is to be filled they get twice as many. */
+static bool more(struct uc_sweep *s)
+{
+    if (!s->o.fill || uc_seconds() - s->started >= s->o.seconds || s->most >= UC_MAX_ROUNDS)
+        return false;
+    s->most *= 2;
+    return true;
+}
+
 int uc_sweep_run(struct uc_sweep *s)
 {
-    double saved = uc_seconds();
+    double next_save = uc_seconds() + 5;
     enum uc_group g;
     int rc = 0;
 
@@ -385,15 +335,17 @@ int uc_sweep_run(struct uc_sweep *s)
     for (int k = 0; k < UC_GROUPS; k++)
         if (!has_places(s, (enum uc_group)k))
             s->o.group_share[k] = 0;
-    while (!rc && (g = next_group(s)) < UC_GROUPS) {
+    while (!rc && ((g = next_group(s)) < UC_GROUPS || more(s))) {
+        if (g == UC_GROUPS)
+            continue;
         double t = uc_seconds();
         rc = measure_round(s, g);
         s->spent[g] += uc_seconds() - t;
         if (!rc) {
             s->rounds[g]++;
             if (s->o.race)
-                race(s, g);
-            keep_journal(s, &saved);
+                uc_sweep_race(s, g);
+            keep_journal(s, &next_save);
         }
     }
     return rc;
@@ -417,15 +369,15 @@ static size_t timed(const struct uc_sweep *s, const struct uc_series *e)
 static void round_factors(const struct uc_sweep *s, const struct uc_series *e, size_t but,
                           double *factor)
 {
-    unsigned rounds = s->rounds[e->group], most = uc_sweep_most(e->group);
+    unsigned rounds = s->rounds[e->group];
     double ratio[256], mid[256];
 
     for (size_t k = 0; k < s->subjects && k < 256; k++)
-        mid[k] = middle(e, k, rounds);
+        mid[k] = uc_sweep_middle(s, e, k);
     for (unsigned r = 0; r < rounds; r++) {
         size_t n = 0;
         for (size_t k = 0; k < s->subjects && k < 256; k++) {
-            float v = e->value[k * most + r];
+            float v = *uc_sweep_value(s, e, k, r);
             if (!isnan(v) && mid[k] > 0 && k != but)
                 ratio[n++] = v / mid[k];
         }
@@ -440,7 +392,7 @@ static void fill_cell(const struct uc_sweep *s, const struct uc_series *e, size_
     size_t n = 0;
 
     for (unsigned r = 0; r < s->rounds[e->group]; r++) {
-        float x = e->value[k * uc_sweep_most(e->group) + r];
+        float x = *uc_sweep_value(s, e, k, r);
         if (isnan(x))
             continue;
         lo = fmin(lo, x);
@@ -450,7 +402,7 @@ static void fill_cell(const struct uc_sweep *s, const struct uc_series *e, size_
     c->n = (unsigned)n;
     if (!n)
         return;
-    n = counting(e->group, v, n);
+    n = uc_sweep_counting(e->group, v, n);
     struct uc_interval m = uc_median_interval(v, n, 0.95);
     c->cost = m.mid * ns;
     c->lo = m.lo * ns;

@@ -22,9 +22,10 @@ struct uc_sweep_options {
     double seconds;                /* budget */
     double group_share[UC_GROUPS]; /* of the budget; 0: the group is not measured */
     uint64_t seed;
-    bool race;                      /* drop what cannot win */
-    const char *journal;            /* kept here while running; NULL: not */
-    const char *what;               /* for the progress line */
+    bool race;           /* drop what cannot win */
+    bool fill;           /* take all of the seconds, however many rounds there are by then */
+    const char *journal; /* kept here while running; NULL: not */
+    const char *what;    /* for the progress line */
     double done_before, done_after; /* this sweep's part of the whole run, 0 to 1 */
     double seconds_after;           /* what follows it, for the time left */
 };
