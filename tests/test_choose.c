@@ -149,6 +149,69 @@ static void consumers_choose_for_themselves(void **state)
     free(t);
 }
 
+/* A run with one limit, 64, between these two, and what they cost at 63, 64 and 65. */
+static struct uc_tune *with_limit(const double (*cost)[3], struct uc_cells *cells)
+{
+    static const char *const name[2] = {"unrolled", "rep_movsb"};
+    struct uc_tune *t = calloc(1, sizeof(*t));
+    static struct uc_options o;
+    struct uc_ladder *l = &t->profile.entry[UC_COPY].ladder;
+
+    assert_non_null(t);
+    o.environment = UCOPY_USER;
+    o.max_segments = 6;
+    t->o = &o;
+    t->weights = uc_weights_default;
+    for (size_t k = 0; k < 2; k++) {
+        t->strategy[k] = ucopy_find(name[k]);
+        t->known[k] = (struct uc_fit_strategy){
+            .name = name[k], .max = UCOPY_NO_LIMIT, .role = UCOPY_CANDIDATE};
+        for (size_t i = 0; i < 3; i++)
+            for (int c = UC_NONE; c <= UC_WAIT; c++)
+                add(cells, name[k], 63 + i, c, UC_FIXED, UC_RANDOM, cost[k][i]);
+        snprintf(l->segment[k].strategy, sizeof(l->segment[k].strategy), "%s", name[k]);
+        l->segment[k].max = k ? SIZE_MAX : 64;
+    }
+    cells->has_interval = true;
+    t->strategies = l->n = 2;
+    l->segment[0].free_lo = l->segment[0].free_hi = 64;
+    assert_int_equal(uc_tune_judge_limits(t, UC_COPY, cells), 0);
+    return t;
+}
+
+/* A limit is inclusive: where a copy of exactly that size is what the strategy is bad at, it goes
+ * down by one, and not where the next one is better one byte below too, which is the fit's
+ * business. */
+static void a_limit_one_too_high_is_lowered(void **state)
+{
+    static const double step[2][3] = {{3, 4, 4}, {3.2, 3.2, 3.2}},
+                        fits[2][3] = {{3, 3, 4}, {3.2, 3.2, 3.2}},
+                        wide[2][3] = {{4, 4, 4}, {3, 3, 3}},
+                        slight[2][3] = {{3, 3.25, 4}, {3.2, 3.2, 3.2}};
+    static const struct {
+        const double (*cost)[3];
+        size_t max;
+    } row[] = {{step, 63}, {fits, 64}, {wide, 64}, {slight, 64}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        struct uc_cells cells = {0};
+        struct uc_tune *t = with_limit(row[i].cost, &cells);
+        struct uc_profile_entry *e = &t->profile.entry[UC_COPY];
+        const json_t *at = json_object_get(e->limits, row[i].max == 63 ? "63" : "64"),
+                     *ratio = json_object_get(at, "next_over_chosen");
+        assert_int_equal(e->ladder.segment[0].max, row[i].max);
+        assert_true(e->ladder.segment[0].free_lo <= row[i].max);
+        assert_int_equal(json_array_size(ratio), 3);
+        for (size_t k = 0; k < 3; k++)
+            assert_float_equal(json_number_value(json_array_get(ratio, k)),
+                               row[i].cost[1][k] / row[i].cost[0][k], 1e-3);
+        json_decref(e->limits);
+        free(t);
+        uc_cells_free(&cells);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +219,7 @@ int main(void)
         cmocka_unit_test(large_sizes_alone_are_scored),
         cmocka_unit_test(losing_to_libc_is_charged),
         cmocka_unit_test(consumers_choose_for_themselves),
+        cmocka_unit_test(a_limit_one_too_high_is_lowered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

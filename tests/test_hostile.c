@@ -182,6 +182,19 @@ static int wait_until_bound(pid_t pid)
     return pu;
 }
 
+/* Until a run that tells its stages (-v) is past the one so named. */
+static void wait_until_past(pid_t pid, const char *stage)
+{
+    bool past = false;
+
+    while (!past) {
+        must_run(pid);
+        char *told = slurp("told");
+        past = strstr(told, stage) != NULL;
+        free(told);
+    }
+}
+
 static void a_cpu_taken_away_ends_the_run(void **state)
 {
     cpu_set_t mine, other;
@@ -191,9 +204,9 @@ static void a_cpu_taken_away_ends_the_run(void **state)
     assert_int_equal(sched_getaffinity(0, sizeof(mine), &mine), 0);
     if (CPU_COUNT(&mine) < 2)
         skip();
-    pid_t pid = begin(0, TUNE "-o . >table 2>told");
+    pid_t pid = begin(0, TUNE "-v -o . >table 2>told");
     int from = wait_until_bound(pid);
-    usleep(20000); /* it asks the kernel whether it is bound */
+    wait_until_past(pid, "ucopy-tune: check: ");
     while (!CPU_ISSET(to, &mine) || to == from)
         to++;
     CPU_ZERO(&other);

@@ -542,10 +542,11 @@ static void a_journal_is_taken_up_whole(void **state)
     assert_int_equal(uc_journal_save(first, path), 0);
     assert_int_equal(uc_sweep_new(&second, &p, u, 2, &o), 0);
     assert_int_equal(uc_journal_load(second, path), 0);
-    struct uc_caches of;
-    assert_int_equal(uc_journal_caches(path, &of), 0);
-    assert_memory_equal(&of, &caches, sizeof(of));
-    assert_int_equal(uc_journal_caches("/nowhere/journal", &of), -ENOENT);
+    struct uc_journal_facts of;
+    assert_int_equal(uc_journal_facts(path, &of), 0);
+    assert_memory_equal(&of.caches, &caches, sizeof(caches));
+    assert_true(of.tsc_hz == clock_.tsc_hz && of.branch_ns == o.branch_ns);
+    assert_int_equal(uc_journal_facts("/nowhere/journal", &of), -ENOENT);
     same_cells(first, second);
     calls = 0;
     assert_int_equal(uc_sweep_run(second), 0);
@@ -572,24 +573,24 @@ static void a_journal_is_taken_up_whole(void **state)
 /* The caches that a run goes on with are those of its beginning, or none. */
 static void check_caches(const char *text, size_t n)
 {
-    struct uc_caches c, before;
+    struct uc_journal_facts c, before;
     char *at = memmem(text, n, &caches, sizeof(caches)), *copy = malloc(n);
 
     assert_non_null(at);
     assert_non_null(copy);
-    assert_int_equal(uc_journal_caches(path, &c), 0);
-    assert_memory_equal(&c, &caches, sizeof(c));
+    assert_int_equal(uc_journal_facts(path, &c), 0);
+    assert_memory_equal(&c.caches, &caches, sizeof(caches));
     memset(&c, 0x5A, sizeof(c));
     before = c;
     for (size_t i = 0; i < sizeof(caches); i += 7) {
         memcpy(copy, text, n);
         copy[(size_t)(at - text) + i] ^= 1;
         assert_int_equal(uc_write_file(path, copy, n), 0);
-        assert_int_equal(uc_journal_caches(path, &c), -EINVAL);
+        assert_int_equal(uc_journal_facts(path, &c), -EINVAL);
         assert_int_equal(uc_write_file(path, text, i), 0);
-        assert_int_equal(uc_journal_caches(path, &c), -EINVAL);
+        assert_int_equal(uc_journal_facts(path, &c), -EINVAL);
     }
-    assert_int_equal(uc_journal_caches("/nowhere/journal", &c), -ENOENT);
+    assert_int_equal(uc_journal_facts("/nowhere/journal", &c), -ENOENT);
     assert_memory_equal(&c, &before, sizeof(c));
     free(copy);
 }
@@ -639,13 +640,22 @@ static void the_grade_follows_from_evidence(void **state)
         char letter;
         const char *reason;
     } row[] = {
-        {{0, 0, 0, 0, 0, false}, 'A', NULL},          {{.02, .01, .05, .03, .03, false}, 'A', NULL},
-        {{0, -1, -1, 0, 0, false}, 'A', NULL},        {{.021, 0, 0, 0, 0, false}, 'B', "disturbed"},
-        {{.2, 0, 0, 0, 0, false}, 'C', "disturbed"},  {{0, .02, 0, 0, 0, false}, 'B', "hypervisor"},
-        {{0, .2, 0, 0, 0, false}, 'C', "hypervisor"}, {{0, 0, .2, 0, 0, false}, 'B', "sibling"},
-        {{0, 0, .9, 0, 0, false}, 'C', "sibling"},    {{0, 0, 0, .05, 0, false}, 'B', "itself"},
-        {{0, 0, 0, .1, 0, false}, 'C', "itself"},     {{0, 0, 0, 0, .05, false}, 'B', "half-width"},
-        {{0, 0, 0, 0, .5, false}, 'C', "half-width"}, {{0, 0, 0, 0, 0, true}, 'C', "emulated"},
+        {{0, 0, 0, 0, 0, 0, false}, 'A', NULL},
+        {{.02, .01, .05, 0, .03, .03, false}, 'A', NULL},
+        {{0, -1, -1, 0, 0, 0, false}, 'A', NULL},
+        {{.021, 0, 0, 0, 0, 0, false}, 'B', "disturbed"},
+        {{.2, 0, 0, 0, 0, 0, false}, 'C', "disturbed"},
+        {{0, .02, 0, 0, 0, 0, false}, 'B', "hypervisor"},
+        {{0, .2, 0, 0, 0, 0, false}, 'C', "hypervisor"},
+        {{0, 0, .2, 0, 0, 0, false}, 'B', "sibling"},
+        {{0, 0, .9, 0, 0, 0, false}, 'C', "sibling"},
+        {{0, 0, 0, 0, .05, 0, false}, 'B', "itself"},
+        {{0, 0, 0, 0, .1, 0, false}, 'C', "itself"},
+        {{0, 0, 0, 0, 0, .05, false}, 'B', "half-width"},
+        {{0, 0, 0, 0, 0, .5, false}, 'C', "half-width"},
+        {{0, 0, 0, .05, 0, 0, false}, 'B', "before the run"},
+        {{0, 0, 0, .1, 0, 0, false}, 'C', "before the run"},
+        {{0, 0, 0, 0, 0, 0, true}, 'C', "emulated"},
     };
 
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
@@ -657,7 +667,7 @@ static void the_grade_follows_from_evidence(void **state)
             assert_non_null(strstr(g.reason[0], row[i].reason));
     }
     struct uc_grade g;
-    uc_grade_of(&(struct uc_noise){.05, .2, .1, .05, .05, true}, &g);
+    uc_grade_of(&(struct uc_noise){.05, .2, .1, .05, .05, .05, true}, &g);
     assert_int_equal(g.letter, 'C');
     assert_int_equal(g.reasons, UC_GRADE_REASONS);
 }

@@ -1,6 +1,7 @@
 /* `ucopy-tune [tune]`: detect, check, measure, fit, compose, prove, write, summarise. */
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -14,11 +15,10 @@
 #include "cli/tune.h"
 #include "measure/journal.h"
 
-#define DEFAULT_BUDGET 75.0
+#define DEFAULT_BUDGET 60.0
 #define QUICK_BUDGET 10.0
-/* Seconds that a run takes beside measuring: caches, checks, some twenty compilations. A smaller
- * budget is shared. */
-#define OVERHEAD 5.5
+/* Below this there is no time to compile and try many whole copies. */
+#define SHORT_BUDGET 30.0
 #define MEMORY_TOP (96u << 20) /* src and dst of this size and the rest stay under 600 MB */
 
 /* The larger of 64 MiB and twice the measured L3, as memory allows; 8 MiB where it must be quick.
@@ -36,6 +36,18 @@ static size_t choose_top(const struct uc_tune *t)
         while (top > (1u << 20) && top > lim.rlim_cur / 6)
             top /= 2;
     return top;
+}
+
+double uc_tune_left(const struct uc_tune *t)
+{
+    double left = t->session.begun + t->whole_budget - uc_seconds();
+
+    return fmax(left, 0.1 * t->budget);
+}
+
+bool uc_tune_short(const struct uc_tune *t)
+{
+    return t->o->quick || t->whole_budget < SHORT_BUDGET;
 }
 
 /* A variant's name: the consumer, or the distribution's file stem in small letters and digits. */
@@ -65,11 +77,11 @@ static int name_variant(struct uc_tune *t)
 static int set_weights(struct uc_tune *t)
 {
     int rc = uc_choice_weights(t->o, &t->weights, &t->named);
-    double budget = t->o->budget > 0 ? t->o->budget : t->o->quick ? QUICK_BUDGET : DEFAULT_BUDGET;
 
-    t->budget = budget > 2 * OVERHEAD ? budget - OVERHEAD : budget / 2;
+    t->whole_budget = t->o->budget > 0 ? t->o->budget : t->o->quick ? QUICK_BUDGET : DEFAULT_BUDGET;
     if (rc)
         return rc;
+    t->budget = 0.8 * t->whole_budget; /* until it is known what is left */
     rc = name_variant(t);
     if (t->o->sizes_from) {
         snprintf(t->weights_name, sizeof(t->weights_name), "sizes:%s", t->profile.variant);
@@ -78,15 +90,22 @@ static int set_weights(struct uc_tune *t)
     return rc;
 }
 
-/* What is gone on with was planned for the caches as they were measured then; in a guest the last
- * one measures differently from minute to minute. A journal that cannot be used is told of later.
- */
-static void take_caches(struct uc_tune *t)
+/* What is gone on with was planned for the caches, and is told by the clock, as they were measured
+ * then; in a guest they measure differently from minute to minute. A journal that cannot be used is
+ * told of later. */
+static void take_facts(struct uc_tune *t)
 {
-    if (t->o->resume)
-        uc_journal_caches(t->journal_path, &t->session.caches);
-    else
-        unlink(t->journal_path); /* readings of a run that is not gone on with */
+    struct uc_journal_facts f;
+
+    if (!t->o->resume) {
+        uc_tune_drop_journals(t); /* readings of a run that is not gone on with */
+        return;
+    }
+    if (uc_journal_facts(t->journal_path, &f))
+        return;
+    t->session.caches = f.caches;
+    t->session.clock.tsc_hz = f.tsc_hz;
+    t->branch_ns = f.branch_ns;
 }
 
 static void set_paths(struct uc_tune *t)
@@ -106,14 +125,11 @@ static int run(struct uc_tune *t)
     static const struct {
         const char *name;
         int (*run)(struct uc_tune *);
-    } stage[] = {{"prior", uc_tune_read_prior},
-                 {"check", uc_tune_check},
-                 {"measure", uc_tune_measure},
-                 {"choose", uc_tune_choose},
-                 {"apply prior", uc_tune_apply_prior},
-                 {"compose", uc_tune_compose},
-                 {"prove", uc_tune_prove},
-                 {"write", uc_tune_write}};
+    } stage[] = {{"prior", uc_tune_read_prior}, {"self-test", uc_tune_self},
+                 {"check", uc_tune_check},      {"measure", uc_tune_measure},
+                 {"choose", uc_tune_choose},    {"apply prior", uc_tune_apply_prior},
+                 {"compose", uc_tune_compose},  {"limits", uc_tune_limits},
+                 {"prove", uc_tune_prove},      {"write", uc_tune_write}};
     int rc = 0;
 
     for (size_t i = 0; i < sizeof(stage) / sizeof(stage[0]) && !rc; i++) {
@@ -165,7 +181,7 @@ static int tune(int argc, char **argv)
         rc = uc_session_open(&t->session, &o, 256u << 20);
     if (!rc) {
         set_paths(t);
-        take_caches(t);
+        take_facts(t);
         t->profile.has_caches = true;
         t->profile.caches = t->session.caches;
         t->top = choose_top(t);

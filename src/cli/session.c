@@ -164,6 +164,7 @@ int uc_session_open(struct uc_session *s, const struct uc_options *o, size_t cha
     if (rc)
         goto out;
     s->lock = uc_session_lock();
+    s->begun = uc_seconds();
     if (!uc_interrupted)
         rc = choose_core(s, o);
     if (!rc && !uc_interrupted)

@@ -21,6 +21,7 @@ struct uc_session {
     const char *pu_why;
     uint32_t isa;                /* usable and not disabled */
     cpu_set_t siblings;          /* PUs that share the core */
+    double begun;                /* uc_seconds once no other timed run was in the way */
     struct uc_machine_load load; /* when the session began */
     int lock;
 };

@@ -183,6 +183,40 @@ static void print_other_choice(const char *consumer, const json_t *other)
     free(text);
 }
 
+static void print_limit(const char *entry, const char *limit, const json_t *at)
+{
+    const json_t *ratio = json_object_get(at, "next_over_chosen");
+    size_t i, max = strtoul(limit, NULL, 10);
+    json_t *r;
+    char size[UC_SIZE_TEXT];
+
+    printf("  %-8s %-8s", entry, uc_size_text(max, size));
+    json_array_foreach(ratio, i, r) if (json_is_number(r)) printf("  %5.2f", json_number_value(r));
+    else printf("      -");
+    putchar('\n');
+}
+
+/* Each limit where it lies. */
+static void print_limits(const struct uc_tune *t)
+{
+    bool said = false;
+
+    for (int e = 0; e < UC_ENTRY_COUNT; e++) {
+        const char *limit;
+        json_t *at;
+        json_object_foreach(t->profile.entry[e].limits, limit, at)
+        {
+            if (!said)
+                puts(
+                    "\nAt the limits: time of the next strategy over that of the one in use, at one byte "
+                    "less,\nat the limit itself (inclusive), and at one byte more (-: one of them does "
+                    "not go there)");
+            said = true;
+            print_limit(uc_entry_name[e], limit, at);
+        }
+    }
+}
+
 /* Where the choice would be another one if dst were always used in one way. */
 static void print_consumers(const struct uc_tune *t)
 {
@@ -324,6 +358,7 @@ void uc_tune_summary(const struct uc_tune *t)
     if (t->has_compiler)
         print_gains(t);
     print_slopes(t);
+    print_limits(t);
     print_consumers(t);
     print_notes(t);
     print_prior(t);

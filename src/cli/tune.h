@@ -29,8 +29,9 @@ struct uc_tune {
     struct uc_weights weights;
     struct uc_sizes named; /* --sizes-from */
     char weights_name[48];
-    double budget; /* seconds in all */
-    size_t top;    /* largest size */
+    double whole_budget; /* seconds from the session's beginning to the end */
+    double budget;       /* of these, what all timing but the self-test shares */
+    size_t top;          /* largest size */
 
     const struct ucopy_strategy *strategy[UC_MAX_SUBJECTS]; /* usable here and right */
     size_t strategies;
@@ -64,6 +65,8 @@ struct uc_tune {
     bool kept_from_quick; /* it does not, but a quick run does not replace a longer one's profile */
     bool unwritten;       /* the files could not be written: the summary is all there is */
     char header_path[4096], json_path[4096], journal_path[4096];
+    bool keeps;        /* sweeps leave journals: journal_path, then journal_path.1 and so on */
+    unsigned journals; /* how many so far */
 };
 
 /* The gain of one form of the generated copy over libc, from the proof. */
@@ -101,15 +104,31 @@ double uc_tune_least_cost(const struct uc_cells *cells, const struct uc_cell *c)
 size_t uc_tune_best_whole(const struct uc_whole *w, size_t n);
 
 /* All return 0 or the exit code, having said why. */
+int uc_tune_self(struct uc_tune *t);
 int uc_tune_read_prior(struct uc_tune *t);
 int uc_tune_check(struct uc_tune *t);
 int uc_tune_measure(struct uc_tune *t);
 int uc_tune_choose(struct uc_tune *t);
 int uc_tune_apply_prior(struct uc_tune *t);
 int uc_tune_compose(struct uc_tune *t);
+int uc_tune_limits(struct uc_tune *t);
 int uc_tune_prove(struct uc_tune *t);
 int uc_tune_write(struct uc_tune *t);
 void uc_tune_summary(const struct uc_tune *t);
+
+/* libc under a second name, to be timed among others; and what the two differ by in nine of ten
+ * cells in l1, the second name's being taken out. */
+struct uc_subject uc_tune_again(void);
+double uc_tune_take_again(struct uc_cells *c);
+
+/* One size more in each wide gap of the grid in which a limit lies, into the cells that choose;
+ * found: there was such a gap. 0 or the exit code. */
+int uc_tune_refine(struct uc_tune *t, bool *found);
+
+/* Judges each limit T of an entry on cells of T - 1, T and T + 1: keeps what they say for the
+ * profile, and lowers a limit by one where the next strategy is surely faster at T by more than the
+ * margin and at T - 1 is not. 0. */
+int uc_tune_judge_limits(struct uc_tune *t, enum uc_entry e, const struct uc_cells *cells);
 
 /* A number of n significant digits for the profile; null where it is not finite. */
 json_t *uc_tune_real(double v, int n);
@@ -125,8 +144,14 @@ bool uc_tune_with_dispatch(const struct uc_tune *t, const struct uc_ladder *l,
  * or a negative errno. */
 int uc_tune_build(const struct uc_tune *t, const char *name, enum uc_entry entry, bool native,
                   struct uc_built *b);
+/* Seconds of the whole budget that are left; never below a tenth of what is shared. */
+double uc_tune_left(const struct uc_tune *t);
+/* Is there time for a few tries alone? */
+bool uc_tune_short(const struct uc_tune *t);
 /* Options of uc_fit for an entry of this run. */
 struct uc_fit_options uc_tune_fit_options(const struct uc_tune *t, enum uc_entry entry);
+/* Removes what an earlier run, or this one, left to resume from. */
+void uc_tune_drop_journals(const struct uc_tune *t);
 /* Options of uc_slopes_fit for this run. */
 struct uc_slope_options uc_tune_slope_options(const struct uc_tune *t);
 /* Runs a sweep and appends its cells; facts may be NULL. 0 or the exit code, having said why. */

@@ -31,7 +31,7 @@ struct uc_slope_options uc_tune_slope_options(const struct uc_tune *t)
     return (struct uc_slope_options){c->l1d.bytes, c->l2.bytes, c->l3.bytes, t->o->environment};
 }
 
-int uc_tune_choose(struct uc_tune *t)
+static int decide(struct uc_tune *t)
 {
     for (int e = 0; e < UC_ENTRY_COUNT; e++) {
         struct uc_fit_options fo = uc_tune_fit_options(t, (enum uc_entry)e);
@@ -51,6 +51,21 @@ int uc_tune_choose(struct uc_tune *t)
         out->anomaly_n = r->anomaly_n;
     }
     return 0;
+}
+
+#define LOOKS 2 /* a whole octave becomes quarters */
+
+int uc_tune_choose(struct uc_tune *t)
+{
+    bool found = !uc_tune_short(t);
+    int rc = decide(t);
+
+    for (int i = 0; i < LOOKS && found && !rc; i++) {
+        rc = uc_tune_refine(t, &found);
+        if (!rc && found)
+            rc = decide(t);
+    }
+    return rc;
 }
 
 /* Emits the profile as it stands and compiles it. */
@@ -172,7 +187,7 @@ static size_t ladder_tries(const struct uc_tune *t, struct uc_ladder *out)
 
     for (size_t i = 0; i < fitted_tries(t); i++)
         out[n++] = r->ladder[i];
-    for (size_t i = 0; i < dispatches && n < (t->o->quick ? 5 : UC_MAX_WHOLE); i++) {
+    for (size_t i = 0; i < dispatches && n < (uc_tune_short(t) ? 5 : UC_MAX_WHOLE); i++) {
         size_t kin = 0;
         for (size_t k = 0; k < n; k++)
             kin += same_family(t->known[d[i].who].name, out[k].segment[0].strategy);
@@ -361,7 +376,7 @@ static int choose_inline(struct uc_tune *t, bool wide, double done)
     struct uc_inline_part *part = wide ? &entry->inline_wide : &entry->inline_baseline;
     struct uc_inline_part parts[UC_MAX_WHOLE] = {0};
     struct uc_ranked try[UC_MAX_SUBJECTS];
-    size_t tries = inline_tries(t, wide, try), n = 1, most = t->o->quick ? 3 : 8;
+    size_t tries = inline_tries(t, wide, try), n = 1, most = uc_tune_short(t) ? 3 : 8;
     json_t *rows = json_array();
 
     if (wide)
@@ -372,7 +387,7 @@ static int choose_inline(struct uc_tune *t, bool wide, double done)
         parts[n].max = s->max;
     }
     int rc = time_inline(t, wide, parts, n, 0.03 * t->budget, done, rows);
-    if (!rc && part->strategy[0] && !t->o->quick) {
+    if (!rc && part->strategy[0] && !uc_tune_short(t)) {
         struct uc_inline_part whole = *part;
         memset(&parts[1], 0, sizeof(parts) - sizeof(parts[0]));
         parts[1] = whole;

@@ -84,17 +84,32 @@ struct uc_sweep_options uc_tune_sweep_options(struct uc_tune *t, const char *wha
     return so;
 }
 
-/* Takes up what an interrupted run has left; where that cannot be, says why and starts anew. */
-static void resume(struct uc_sweep *s, const char *path)
+static const char *journal_name(const struct uc_tune *t, unsigned i, char *buf, size_t cap)
+{
+    snprintf(buf, cap, i ? "%s.%u" : "%s", t->journal_path, i);
+    return buf;
+}
+
+void uc_tune_drop_journals(const struct uc_tune *t)
+{
+    char path[sizeof(t->journal_path) + 16];
+
+    for (unsigned i = 0; !unlink(journal_name(t, i, path, sizeof(path))); i++)
+        ;
+}
+
+/* Takes up what an interrupted run has left; where that cannot be, says why and starts anew. Of the
+ * sweeps behind the first, those that were not begun have left nothing. */
+static void resume(struct uc_sweep *s, const char *path, bool first)
 {
     int rc = uc_journal_load(s, path);
 
-    if (rc == -ENOENT)
+    if (rc == -ENOENT && first)
         uc_note("there is no %s to resume from: starting anew", path);
     else if (rc == -ESTALE)
         uc_warn("%s is of another plan (other sizes, strategies, seed or version): starting anew",
                 path);
-    else if (rc)
+    else if (rc && rc != -ENOENT)
         uc_warn("%s cannot be used (%s): starting anew", path,
                 rc == -EINVAL ? "it is damaged" : strerror(-rc));
 }
@@ -134,11 +149,15 @@ int uc_tune_sweep(struct uc_tune *t, const struct uc_plan *plan, const struct uc
                   size_t n, struct uc_sweep_options *so, struct uc_cells *cells,
                   struct uc_sweep_facts *facts)
 {
+    char path[sizeof(t->journal_path) + 16];
     struct uc_sweep *s = NULL;
-    int rc = uc_sweep_new(&s, plan, subjects, n, so);
 
+    so->journal = t->keeps ? journal_name(t, t->journals, path, sizeof(path)) : NULL;
+    so->branch_ns = t->branch_ns;
+    int rc = uc_sweep_new(&s, plan, subjects, n, so);
     if (!rc && so->journal && t->o->resume)
-        resume(s, so->journal);
+        resume(s, so->journal, !t->journals);
+    t->journals += t->keeps;
     if (!rc)
         rc = uc_sweep_run(s);
     if (s && so->journal && (!rc || rc == -EINTR || rc == -EXDEV))
@@ -151,32 +170,6 @@ int uc_tune_sweep(struct uc_tune *t, const struct uc_plan *plan, const struct uc
     return rc ? sweep_failed(t, rc) : 0;
 }
 
-/* libc under a second name, timed among the others: what the method itself adds. */
-static const char again[] = "libc again";
-
-static double take_self(struct uc_cells *c)
-{
-    double *v = malloc((c->n ? c->n : 1) * sizeof(*v));
-    size_t n = 0, kept = 0;
-
-    for (size_t i = 0; i < c->n; i++) {
-        const struct uc_cell *x = &c->v[i];
-        for (size_t k = 0; !strcmp(x->strategy, again) && x->src_state == UC_L1 && k < c->n && v;
-             k++)
-            if (!strcmp(c->v[k].strategy, "libc") && uc_cells_same_place(&c->v[k], x))
-                v[n++] = fabs(log(x->cost / c->v[k].cost));
-    }
-    for (size_t i = 0; i < c->n; i++) /* the second name has served */
-        if (strcmp(c->v[i].strategy, again) != 0)
-            c->v[kept++] = c->v[i];
-    c->n = kept;
-    if (n)
-        uc_sort(v, n);
-    double self = n ? uc_quantile(v, n, 0.9) : 0;
-    free(v);
-    return self;
-}
-
 static void measure_noise(struct uc_tune *t)
 {
     struct uc_machine_load now;
@@ -184,7 +177,7 @@ static void measure_noise(struct uc_tune *t)
     size_t n = 0;
 
     t->noise.emulated = uc_cpu_emulated(&t->session.cpu);
-    t->noise.self = take_self(&t->cells);
+    t->noise.self = uc_tune_take_again(&t->cells);
     uc_machine_load_now(&now, t->session.pu, &t->session.siblings);
     t->noise.steal = uc_steal_share(&t->session.load, &now);
     t->noise.sibling =
@@ -208,23 +201,40 @@ static size_t all_subjects(const struct uc_tune *t, struct uc_subject *out)
     for (size_t i = 0; i < t->strategies && n + 1 < UC_MAX_SUBJECTS; i++)
         if (t->strategy[i]->flags & UCOPY_DISPATCH)
             out[n++] = uc_subject_inline(t->strategy[i]);
-    out[n] = uc_subject_called(ucopy_find("libc"));
-    memcpy(out[n++].name, again, sizeof(again));
+    out[n++] = uc_tune_again();
     return n;
+}
+
+/* Seconds of what is neither measured nor foreseen by share: compiling the tries (some thirty, a
+ * fifth of a second each; a third of them where time is short), fits, writing. */
+static double untimed(const struct uc_tune *t)
+{
+    return uc_tune_short(t) ? 3 : 7.5;
+}
+
+/* Checks and caches are done: what is left is shared. */
+static void share_budget(struct uc_tune *t)
+{
+    double left = uc_tune_left(t);
+
+    t->budget = fmax(left - untimed(t), left / 2);
 }
 
 int uc_tune_measure(struct uc_tune *t)
 {
     struct uc_subject *subject = malloc(UC_MAX_SUBJECTS * sizeof(*subject));
-    struct uc_sweep_options so =
-        uc_tune_sweep_options(t, "measuring", 0.58 * t->budget, 0.05, 0.66);
     static const double share[UC_GROUPS] = {[UC_SMALL] = .24, [UC_BANDS] = .18,  [UC_MIDDLE] = .03,
                                             [UC_LARGE] = .22, [UC_EVICTS] = .31, [UC_PROBES] = .02};
     int rc = subject ? 0 : UC_EXIT_MACHINE;
 
+    share_budget(t);
+    struct uc_sweep_options so =
+        uc_tune_sweep_options(t, "measuring", 0.58 * t->budget, 0.05, 0.66);
+    so.fill = true;
     memcpy(so.group_share, share, sizeof(share));
-    so.journal = t->journal_path;
-    t->branch_ns = uc_branch_cost_ticks() / t->session.clock.tsc_hz * 1e9;
+    t->keeps = true;
+    if (!(t->branch_ns > 0)) /* of the run that is gone on with */
+        t->branch_ns = uc_branch_cost_ticks() / t->session.clock.tsc_hz * 1e9;
     if (!rc)
         rc = uc_tune_sweep(t, &t->plan, subject, all_subjects(t, subject), &so, &t->cells,
                            &t->facts);

@@ -107,6 +107,7 @@ int uc_tune_apply_prior(struct uc_tune *t)
             t->profile.entry[e] = t->prior.entry[e];
         json_incref(t->stood[e] ? t->profile.entry[e].load : NULL);
         json_incref(t->stood[e] ? t->profile.entry[e].whole : NULL);
+        json_incref(t->stood[e] ? t->profile.entry[e].limits : NULL);
         json_incref(t->stood[e] ? t->profile.entry[e].consumers : NULL);
     }
     t->kept = t->has_prior && !t->o->renew && all;

@@ -9,6 +9,9 @@
 #include "base/msg.h"
 #include "cli/command.h"
 
+#define WRITING 0.6   /* seconds: fits, JSON, header */
+#define COMPILING 0.6 /* seconds: the header once or twice */
+
 /* The best two at each size by the readings that chose, and all that the ladder names. */
 static int mark_contenders(const struct uc_tune *t, enum uc_entry entry, bool *wanted)
 {
@@ -108,6 +111,7 @@ static int prove_entry(struct uc_tune *t, enum uc_entry entry, double seconds, d
     if (!rc)
         rc = proof_plan(t, entry, &plan);
     so.seed = ~so.seed;
+    so.fill = true;
     so.group_share[UC_SMALL] = .34;
     so.group_share[UC_BANDS] = .25;
     so.group_share[UC_MIDDLE] = .06;
@@ -125,10 +129,12 @@ static int prove_entry(struct uc_tune *t, enum uc_entry entry, double seconds, d
 
 int uc_tune_prove(struct uc_tune *t)
 {
-    int rc = prove_entry(t, UC_COPY, 0.15 * t->budget, 0.78, 0.90);
+    /* all that is left, less the time to write */
+    double left = fmax(uc_tune_left(t) - WRITING, 0);
+    int rc = prove_entry(t, UC_COPY, 0.55 * left - COMPILING, 0.78, 0.90);
 
     if (!rc)
-        rc = prove_entry(t, UC_NOCACHE, 0.12 * t->budget, 0.90, 1);
+        rc = prove_entry(t, UC_NOCACHE, uc_tune_left(t) - WRITING - COMPILING, 0.90, 1);
     for (int e = 0; e < UC_ENTRY_COUNT && !rc; e++) {
         struct uc_fit_options fo = uc_tune_fit_options(t, (enum uc_entry)e);
         if (uc_fit_regret(&t->proof, &fo, &t->profile.entry[e].ladder, 0.10, &t->regret[e])) {

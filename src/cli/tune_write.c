@@ -54,9 +54,10 @@ static json_t *noise_json(const struct uc_tune *t)
 
     for (size_t i = 0; i < t->grade.reasons; i++)
         json_array_append_new(reasons, json_string(t->grade.reason[i]));
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "dropped", uc_tune_real(t->noise.dropped, 3),
-                     "steal", share_or_null(t->noise.steal), "sibling",
-                     share_or_null(t->noise.sibling), "self", uc_tune_real(t->noise.self, 3),
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "dropped",
+                     uc_tune_real(t->noise.dropped, 3), "steal", share_or_null(t->noise.steal),
+                     "sibling", share_or_null(t->noise.sibling), "opening",
+                     uc_tune_real(t->noise.opening, 3), "self", uc_tune_real(t->noise.self, 3),
                      "half_width", uc_tune_real(t->noise.half_width, 3), "reasons", reasons);
 }
 
@@ -267,7 +268,7 @@ int uc_tune_write(struct uc_tune *t)
             rc = write_both(t, json, header, n);
     }
     if (!rc)
-        unlink(t->journal_path);
+        uc_tune_drop_journals(t);
     free(json);
     free(header);
     t->unwritten = rc;

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "measure/sweep_state.h"
 
-#define MAGIC "ucopy-tune journal 3\n"
+#define MAGIC "ucopy-tune journal 4\n"
 
 /* FNV-1a (Fowler, Noll and Vo) over all that the readings depend on: program, seed, places,
  * subjects. */
@@ -61,13 +61,14 @@ struct head {
     unsigned rounds[UC_GROUPS];
     double spent[UC_GROUPS];
     uint64_t readings, dropped;
-    struct uc_caches caches;
-    uint64_t caches_sum; /* of the bytes of caches */
+    uint64_t done; /* 1: the sweep had ended */
+    struct uc_journal_facts facts;
+    uint64_t facts_sum; /* of the bytes of facts */
 };
 
-static uint64_t sum_of(const struct uc_caches *c)
+static uint64_t sum_of(const struct uc_journal_facts *f)
 {
-    return mix(0xCBF29CE484222325u, c, sizeof(*c));
+    return mix(0xCBF29CE484222325u, f, sizeof(*f));
 }
 
 static size_t values_bytes(const struct uc_sweep *s, const unsigned *rounds, enum uc_group g)
@@ -96,15 +97,18 @@ int uc_journal_save(const struct uc_sweep *s, const char *path)
                      .signature = signature(s),
                      .rng = s->rng.state,
                      .readings = s->readings,
-                     .dropped = s->dropped};
+                     .dropped = s->dropped,
+                     .done = s->done};
     char *text = malloc(bytes), *p = text;
 
     if (!text)
         return -ENOMEM;
     memcpy(h.rounds, s->rounds, sizeof(h.rounds));
     memcpy(h.spent, s->spent, sizeof(h.spent));
-    memcpy(&h.caches, s->o.caches, sizeof(h.caches)); /* padding too, which the sum covers */
-    h.caches_sum = sum_of(&h.caches);
+    memcpy(&h.facts.caches, s->o.caches, sizeof(h.facts.caches)); /* padding too: the sum has it */
+    h.facts.tsc_hz = s->o.clock->tsc_hz;
+    h.facts.branch_ns = s->o.branch_ns;
+    h.facts_sum = sum_of(&h.facts);
     p = put(p, &h, sizeof(h));
     for (size_t i = 0; i < s->n; i++) {
         const struct uc_series *e = &s->series[i];
@@ -116,19 +120,19 @@ int uc_journal_save(const struct uc_sweep *s, const char *path)
     return rc;
 }
 
-int uc_journal_caches(const char *path, struct uc_caches *c)
+int uc_journal_facts(const char *path, struct uc_journal_facts *f)
 {
     struct head h = {0};
-    FILE *f = fopen(path, "re");
+    FILE *in = fopen(path, "re");
 
-    if (!f)
+    if (!in)
         return -errno;
-    size_t got = fread(&h, 1, sizeof(h), f);
-    fclose(f);
+    size_t got = fread(&h, 1, sizeof(h), in);
+    fclose(in);
     if (got < sizeof(h) || memcmp(h.magic, MAGIC, sizeof(MAGIC)) != 0 ||
-        h.caches_sum != sum_of(&h.caches))
+        h.facts_sum != sum_of(&h.facts) || !(h.facts.tsc_hz > 0))
         return -EINVAL;
-    *c = h.caches;
+    *f = h.facts;
     return 0;
 }
 
@@ -179,6 +183,7 @@ int uc_journal_load(struct uc_sweep *s, const char *path)
         s->rng.state = h.rng;
         s->readings = h.readings;
         s->dropped = h.dropped;
+        s->done = h.done == 1;
     }
     free(text);
     return rc;

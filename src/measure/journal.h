@@ -14,8 +14,14 @@ int uc_journal_save(const struct uc_sweep *s, const char *path);
  * sweep is as it was. */
 int uc_journal_load(struct uc_sweep *s, const char *path);
 
-/* The caches that the journal's plan was made for: a run that goes on with it must plan with these.
- * 0; -EINVAL where it is damaged; or the negative errno of opening it. */
-int uc_journal_caches(const char *path, struct uc_caches *c);
+/* What the journal's plan was made for and its readings are told by: a run that goes on with it
+ * must use these. */
+struct uc_journal_facts {
+    struct uc_caches caches;
+    double tsc_hz;
+    double branch_ns; /* a misprediction */
+};
+/* 0; -EINVAL where it is damaged; or the negative errno of opening it. */
+int uc_journal_facts(const char *path, struct uc_journal_facts *f);
 
 #endif

@@ -331,6 +331,8 @@ int uc_sweep_run(struct uc_sweep *s)
     enum uc_group g;
     int rc = 0;
 
+    if (s->done)
+        return 0;
     s->started = uc_seconds() - total_spent(s); /* a resumed run has spent some already */
     for (int k = 0; k < UC_GROUPS; k++)
         if (!has_places(s, (enum uc_group)k))
@@ -348,6 +350,7 @@ int uc_sweep_run(struct uc_sweep *s)
             keep_journal(s, &next_save);
         }
     }
+    s->done = !rc;
     return rc;
 }
 

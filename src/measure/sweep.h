@@ -25,6 +25,7 @@ struct uc_sweep_options {
     bool race;           /* drop what cannot win */
     bool fill;           /* take all of the seconds, however many rounds there are by then */
     const char *journal; /* kept here while running; NULL: not */
+    double branch_ns;    /* what a misprediction was found to cost, to be kept with it */
     const char *what;    /* for the progress line */
     double done_before, done_after; /* this sweep's part of the whole run, 0 to 1 */
     double seconds_after;           /* what follows it, for the time left */

@@ -28,6 +28,7 @@ struct uc_sweep {
     struct uc_pools large; /* mapped once, kept for some rounds */
     unsigned large_age;
     unsigned rounds[UC_GROUPS];
+    bool done;     /* taken up from the journal of a sweep that had ended */
     unsigned most; /* times the rounds that are enough; grows while there is time */
     double spent[UC_GROUPS];
     double started;

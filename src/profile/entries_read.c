@@ -171,6 +171,7 @@ static void read_entry(const struct uc_node *n, struct uc_profile_entry *e)
     read_anomalies(n, e);
     e->load = uc_get_object(n, "load");
     e->whole = uc_get_object(n, "whole");
+    e->limits = uc_get_object(n, "limits");
     e->consumers = uc_get_object(n, "consumers");
 }
 

@@ -31,6 +31,8 @@ struct uc_profile_entry {
     json_t *load;  /* copies on all cores at once; NULL: not measured */
     json_t *whole; /* whole copies timed beside each other: the evidence behind the dispatch and the
                       inlined parts; NULL: not timed */
+    json_t *limits; /* what the next strategy costs at each limit, less one and more one; NULL: not
+                       timed */
     json_t *consumers; /* what each consumer alone would choose; NULL: not asked */
 };
 

@@ -21,6 +21,7 @@ void uc_profile_free(struct uc_profile *p)
     for (int i = 0; i < UC_ENTRY_COUNT; i++) {
         json_decref(p->entry[i].load);
         json_decref(p->entry[i].whole);
+        json_decref(p->entry[i].limits);
         json_decref(p->entry[i].consumers);
     }
     uc_cells_free(&p->cells);

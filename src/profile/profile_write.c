@@ -213,6 +213,8 @@ static json_t *entry_json(const struct uc_profile_entry *e)
     rc |= set(o, "load", kept(e->load));
     if (e->whole)
         rc |= set(o, "whole", kept(e->whole));
+    if (e->limits)
+        rc |= set(o, "limits", kept(e->limits));
     if (e->consumers)
         rc |= set(o, "consumers", kept(e->consumers));
     return done(o, rc);
