@@ -21,6 +21,9 @@
  *   one size repeated: dst not read 0.95 / 1.15, read at once 0.90 / 1.00, waited for 1.00 / 1.05
  *   mixed, to 4 KiB:   dst not read 1.25 / 1.50, read at once 1.25 / 1.45, waited for 1.15 / 1.20
  *   the same, learned: dst not read 1.05 / 1.70, read at once 1.00 / 1.25, waited for 1.00 / 1.00
+ * Over twice the best at their worst placements, in copy: rep_movsb 14336 to 32768;
+ *   short_step32_avx2_256 44 to 44; short_step32_avx2_256 55 to 56; short_step32_avx2_256 60 to 60;
+ *   short_step32_avx2_256 63 to 63; short_step32_avx2_256 72 to 128.
  *
  * Use: include it, and call
  *   ucopy_amd_19_01(dst, src, n): copies where dst is used soon

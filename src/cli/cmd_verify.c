@@ -552,9 +552,7 @@ static int run(struct verify *v, int format)
     if (!rc)
         rc = check_strategies(v);
     if (!rc && !v->p.hashes)
-        uc_note("%s alone tells no intervals, nor what was barred for its worst placements; its "
-                "profile beside it would",
-                v->path);
+        uc_note("%s alone tells no intervals; its profile beside it would", v->path);
     if (!rc && !uc_given_weights(&v->p, &v->weights))
         uc_warn("%s: chosen by weights that this program does not know; the default ones judge",
                 v->path);

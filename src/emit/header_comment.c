@@ -76,11 +76,13 @@ static void put_promise(const struct uc_profile *p, FILE *out)
         " * contract (buffers equal or apart, any alignment, returns dst).\n",
         out);
     if (p->environment == UCOPY_KERNEL)
-        fputs(" * For the kernel: general registers and string instructions only, no target\n"
-              " * attribute. No fault handling was measured and none is here: no exception table, "
-              "no\n"
-              " * user access. Other limits would be as correct and, on this CPU, slower.\n",
-              out);
+        fputs(
+            " * For the kernel: general registers and string instructions only, no target\n"
+            " * attribute. No fault handling was measured and none is here: no exception table, "
+            "no\n"
+            " * user access. It is about speed and not correctness: with other limits the copies\n"
+            " * would be as correct and, as measured on this CPU, slower or no faster.\n",
+            out);
 }
 
 static void put_range(size_t from, size_t to, FILE *out)
@@ -235,6 +237,120 @@ static void put_regret(const json_t *regret, const char *entry, FILE *out)
                 per_cent(1 + json_number_value(worst)), uc_size_text((size_t)size, text));
 }
 
+/* ---- barred for their worst placements ---- */
+
+struct line {
+    FILE *out;
+    size_t used;
+};
+
+/* Up to 100 columns with what ends an item; items are not broken. */
+static void put_item(struct line *l, const char *item)
+{
+    if (l->used + strlen(item) >= 100) {
+        fputs("\n *  ", l->out);
+        l->used = 4;
+    }
+    l->used += strlen(item) + 1;
+    put_safe(item, l->out);
+}
+
+static bool names(const struct uc_ladder *l, const char *strategy)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (!strcmp(l->segment[i].strategy, strategy) || !strcmp(l->segment[i].runner_up, strategy))
+            return true;
+    return false;
+}
+
+/* What was barred there, of those that the ranges name: a reader would else take it for an
+ * alternative. Read back by src/profile/header_read.c. */
+static void put_barred(const struct uc_profile_entry *e, const char *entry, FILE *out)
+{
+    struct line l = {out, 0};
+    char item[UC_NAME + 64];
+
+    for (size_t i = 0; i < e->barred_n; i++) {
+        const struct uc_barred *b = &e->barred[i];
+        if (!names(&e->ladder, b->strategy))
+            continue;
+        if (l.used)
+            fputc(';', out);
+        else
+            l.used = (size_t)fprintf(
+                out, " * Over twice the best at their worst placements, in %s:", entry);
+        snprintf(item, sizeof item, " %s %zu to %zu", b->strategy, b->from, b->to);
+        put_item(&l, item);
+    }
+    if (l.used)
+        fputs(".\n", out);
+}
+
+/* ---- why these numbers, for the kernel's review ---- */
+
+/* Versions of what can change a time, as far as they are known. */
+static void put_versions(const struct uc_profile *p, FILE *out)
+{
+    static const char *const key[][2] = {
+        {"kernel", "Linux"}, {"microcode", "microcode"}, {"timer", "timer:"}};
+    bool any = false;
+
+    for (size_t i = 0; i < sizeof key / sizeof *key; i++)
+        if (string_at(p->method, key[i][0])) {
+            fprintf(out, "%s %s ", any ? "," : " *", key[i][1]);
+            put_safe(string_at(p->method, key[i][0]), out);
+            any = true;
+        }
+    if (any)
+        fputs(".\n", out);
+}
+
+static void put_limit(const struct uc_segment *s, FILE *out)
+{
+    const struct ucopy_strategy *x = ucopy_find(s->strategy);
+
+    fprintf(out, " *   %zu: ", s->max);
+    if (x && x->max == s->max)
+        fputs("its strategy serves no larger size", out);
+    else if (s->hi)
+        fprintf(out, "both sides cost the same at %zu to %zu", s->lo, s->hi);
+    else
+        fputs("no interval is known", out);
+    if (s->free_hi > s->free_lo)
+        fprintf(out, "; %zu to %zu would do as well", s->free_lo, s->free_hi);
+    fputc('\n', out);
+}
+
+static void put_limits(const struct uc_ladder *l, const char *entry, FILE *out)
+{
+    if (l->n < 2)
+        return;
+    fprintf(out, " * Why these limits of %s, by 95 %% intervals:\n", entry);
+    for (size_t i = 0; i + 1 < l->n; i++)
+        put_limit(&l->segment[i], out);
+}
+
+static void put_reasons(const struct uc_profile *p, FILE *out)
+{
+    if (p->environment != UCOPY_KERNEL)
+        return;
+    fputs(" *\n"
+          " * How it was measured: nanoseconds a call in a user program on one CPU, the low end of "
+          "many\n"
+          " * readings in random order over fresh mappings; alignment, page distances, page ends "
+          "and what is\n"
+          " * done with dst after the copy are as the weights have them. Not in it: faults, SMAP, "
+          "the entry\n"
+          " * into the kernel, patched call sites.\n",
+          out);
+    put_versions(p, out);
+    fputs(" * The ranges together cost least by the weights, within 3 %; a tie goes to the simpler "
+          "strategy.\n",
+          out);
+    put_limits(&p->entry[UC_COPY].ladder, "copy", out);
+    put_limits(&p->entry[UC_NOCACHE].ladder, "nocache", out);
+}
+
 void uc_header_comment(const struct uc_profile *p, FILE *out)
 {
     put_title(p, out);
@@ -246,4 +362,7 @@ void uc_header_comment(const struct uc_profile *p, FILE *out)
     put_regret(json_object_get(p->validation, "regret"), "copy", out);
     put_regret(json_object_get(p->validation, "regret_nocache"), "nocache", out);
     put_gain(p, out);
+    put_barred(&p->entry[UC_COPY], "copy", out);
+    put_barred(&p->entry[UC_NOCACHE], "nocache", out);
+    put_reasons(p, out);
 }

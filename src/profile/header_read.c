@@ -1,6 +1,6 @@
 /* A generated header read back: whose it is, and its limits with their strategies. Its own text is
- * enough: the macros hold the ladder, the comment at its head the CPU, the weights' name and the
- * runners-up. */
+ * enough: the macros hold the ladder, the comment at its head the CPU, the weights' name, the
+ * runners-up and what was barred. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -224,6 +224,29 @@ static void read_comment(const struct reader *r, const char *title, struct uc_la
     }
 }
 
+/* "Over twice the best at their worst placements, in copy: rep_movsb 112 to 120; rep_movsq 480\n *
+ * to 512."
+ */
+static void read_barred(const struct reader *r, const char *entry, struct uc_profile_entry *e)
+{
+    char words[80], list[4096], *save;
+
+    snprintf(words, sizeof(words),
+             "\n * Over twice the best at their worst placements, in %s:", entry);
+    if (!text_behind(r->text, words, ".", list, sizeof(list)))
+        return;
+    for (char *c = list; *c; c++)
+        if (*c == '\n' || *c == '*')
+            *c = ' ';
+    for (char *item = strtok_r(list, ";", &save); item && e->barred_n < UC_MAX_NOTES;
+         item = strtok_r(NULL, ";", &save)) {
+        struct uc_barred *b = &e->barred[e->barred_n];
+        if (sscanf(item, " %47s %zu to %zu", b->strategy, &b->from, &b->to) == 3 &&
+            b->from <= b->to)
+            e->barred_n++;
+    }
+}
+
 static int read_all(struct reader *r, struct uc_profile *p)
 {
     char weights[48], grade[8];
@@ -241,6 +264,8 @@ static int read_all(struct reader *r, struct uc_profile *p)
         return rc;
     read_comment(r, "\n * copy: ", &p->entry[UC_COPY].ladder);
     read_comment(r, "\n * nocache: ", &p->entry[UC_NOCACHE].ladder);
+    read_barred(r, "copy", &p->entry[UC_COPY]);
+    read_barred(r, "nocache", &p->entry[UC_NOCACHE]);
     p->complete = !strstr(r->text, "\n * INCOMPLETE: ");
     if (text_behind(r->text, "Best by the weights named ", ".\n", weights, sizeof(weights)))
         p->weights = json_pack("{s:s}", "name", weights);
