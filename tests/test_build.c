@@ -8,8 +8,10 @@
 
 #include <errno.h>
 #include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "measure/build.h"
 
@@ -17,10 +19,26 @@ static const char header[] = "static unsigned long seen;\n"
                              "static inline void *f(void *d, const void *s, __SIZE_TYPE__ n)\n"
                              "{ seen += n; return n ? __builtin_memcpy(d, s, n) : d; }\n";
 
+/* Its own folder of temporary files: other tests may be compiling at the same time. */
+static char temporary[] = "/tmp/ucopy-build-tmp-XXXXXX";
+
+static int make_temporary(void **state)
+{
+    return mkdtemp(temporary) && !setenv("TMPDIR", temporary, 1) ? 0 : -1;
+}
+
+static int remove_temporary(void **state)
+{
+    return rmdir(temporary);
+}
+
 static size_t left_over(void)
 {
+    char pattern[64];
     glob_t g;
-    size_t n = glob("/tmp/ucopy-tune.??????", 0, NULL, &g) ? 0 : g.gl_pathc;
+
+    snprintf(pattern, sizeof(pattern), "%s/ucopy-tune.??????", temporary);
+    size_t n = glob(pattern, 0, NULL, &g) ? 0 : g.gl_pathc;
 
     globfree(&g);
     return n;
@@ -81,5 +99,5 @@ int main(void)
         cmocka_unit_test(refused_text_is_told),
         cmocka_unit_test(no_compiler_is_told),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_temporary, remove_temporary);
 }

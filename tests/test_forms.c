@@ -79,10 +79,26 @@ static long number(const char *fmt, ...)
     return n;
 }
 
+/* Its own folder of temporary files: other tests may be compiling at the same time. */
+static char temporary[] = "/tmp/ucopy-forms-tmp-XXXXXX";
+
+static int make_temporary(void **state)
+{
+    return mkdtemp(temporary) && !setenv("TMPDIR", temporary, 1) ? 0 : -1;
+}
+
+static int remove_temporary(void **state)
+{
+    return rmdir(temporary);
+}
+
 static size_t left_over(void)
 {
+    char pattern[64];
     glob_t g;
-    size_t n = glob("/tmp/ucopy-tune.??????", 0, NULL, &g) ? 0 : g.gl_pathc;
+
+    snprintf(pattern, sizeof(pattern), "%s/ucopy-tune.??????", temporary);
+    size_t n = glob(pattern, 0, NULL, &g) ? 0 : g.gl_pathc;
 
     globfree(&g);
     return n;
@@ -431,5 +447,5 @@ int main(void)
         cmocka_unit_test(refused_text_is_told),
         cmocka_unit_test(broken_objects_are_survived),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_temporary, remove_temporary);
 }
