@@ -501,6 +501,46 @@ static void list_says_why(void **state)
     release(&r);
 }
 
+/* The first line of a text, a comment behind the rows of a CSV, a member of an object. */
+static void each_answer_names_the_version(void **state)
+{
+    static const char line[] = "# ucopy-tune " UC_VERSION "\n",
+                      member[] = "\"tool\": \"ucopy-tune " UC_VERSION "\"";
+    static const char samples[] = "name,a,b\nx,1,2\n", /* the least that each takes */
+        cells[] = "strategy,size,ns\nunrolled,1,2\nunrolled,2,3\n";
+    static const char *const words[] = {"list", "stats samples.csv", "fit cells.csv",
+                                        "compare profile.json"};
+    char path[64];
+
+    snprintf(path, sizeof(path), "%s/samples.csv", dir);
+    assert_int_equal(uc_write_file(path, samples, strlen(samples)), 0);
+    snprintf(path, sizeof(path), "%s/cells.csv", dir);
+    assert_int_equal(uc_write_file(path, cells, strlen(cells)), 0);
+    struct result r = run("fit cells.csv --format json --key amd-1a-02");
+    snprintf(path, sizeof(path), "%s/profile.json", dir);
+    assert_int_equal(uc_write_file(path, r.out, strlen(r.out)), 0);
+    release(&r);
+    for (size_t i = 0; i < COUNT(words); i++) {
+        char json[64];
+        snprintf(json, sizeof(json), "%s --format json", words[i]);
+        r = run(words[i]);
+        check(!r.code && !strncmp(r.out, line, strlen(line)), words[i], &r, "no version");
+        release(&r);
+        r = run(json);
+        check(!r.code && strstr(r.out, member), json, &r, "no version");
+        release(&r);
+    }
+    r = run("compare profile.json --format csv");
+    size_t n = strlen(r.out), k = strlen(line);
+    check(n > k && !strcmp(r.out + n - k, line), "compare --format csv", &r, "no version");
+    release(&r);
+    static const char *const made[] = {"samples.csv", "cells.csv", "profile.json"};
+    for (size_t i = 0; i < COUNT(made); i++) {
+        snprintf(path, sizeof(path), "%s/%s", dir, made[i]);
+        unlink(path);
+    }
+}
+
 static void text_is_a_hundred_columns_and_plain(void **state)
 {
     struct result r = run("list");
@@ -535,6 +575,7 @@ int main(void)
         cmocka_unit_test(list_has_every_strategy),
         cmocka_unit_test(disabled_sets_are_gone),
         cmocka_unit_test(list_says_why),
+        cmocka_unit_test(each_answer_names_the_version),
         cmocka_unit_test(text_is_a_hundred_columns_and_plain),
     };
 

@@ -188,6 +188,7 @@ static void text_and_csv_name_every_limit(void **state)
     assert_holds("out", "verdict");
     assert_holds("out", "\nlimits: ");
     assert_holds("out", "CPU ");
+    assert_holds("out", "# ucopy-tune " UC_VERSION "\n");
     char *text = slurp("out");
     for (const char *p = text; *p; p += strcspn(p, "\n") + 1)
         if (strcspn(p, "\n") > 100)
@@ -198,7 +199,8 @@ static void text_and_csv_name_every_limit(void **state)
     assert_holds("out", "entry,kind,first,last,in_use,against,verdict,loss,lo,hi,right_now,");
     assert_holds("out", "\ncopy,range,0,");
     text = slurp("out");
-    for (const char *p = text; *p; p += strcspn(p, "\n") + 1) { /* each row has every column */
+    assert_non_null(strstr(text, "\n# ucopy-tune " UC_VERSION "\n"));
+    for (const char *p = text; *p != '#'; p += strcspn(p, "\n") + 1) { /* each has every column */
         size_t commas = 0;
         for (const char *q = p; *q && *q != '\n'; q++)
             commas += *q == ',';

@@ -154,6 +154,8 @@ static void refusals_are_one_line(void **state)
          "--consumer scan: ", 2},
         {"echo 9999999:1 >d.csv; \"$UCOPY_TUNE\" bench libc --sizes-from d.csv",
          "d.csv: no size up to ", 2},
+        {"echo 9999999:1 >d.csv; \"$UCOPY_TUNE\" bench libc --sizes-from d.csv",
+         "nothing is left to replay as a mix; time such sizes one by one, with --size", 2},
         {"\"$UCOPY_TUNE\" bench libc --inline", "--inline: libc has no inlined form", 2},
         {"\"$UCOPY_TUNE\" bench --inline --peer libc.so.6",
          "--inline: --peer libc.so.6 has no inlined form", 2},
@@ -208,7 +210,7 @@ static void bench_prints_the_difference(void **state)
     char *csv = slurp("cells.csv");
     assert_int_equal(strncmp(csv, "strategy,", 9), 0);
     free(csv);
-    assert_int_equal(lines("cells.csv"), 10);
+    assert_int_equal(lines("cells.csv"), 11);
     assert_int_equal(sh("grep -c ^libc.*,baseline, cells.csv && "
                         "grep -c ^rep_movsb.*,candidate, cells.csv"),
                      0);
@@ -231,7 +233,7 @@ static void bench_replays_a_mix(void **state)
     assert_holds("out", "\nlibc.so.6 ");
     assert_holds("out", " called ");
     assert_holds("out", " inline ");
-    assert_int_equal(lines("out"), 12);
+    assert_int_equal(lines("out"), 13);
     assert_int_equal(sh("echo 8:0.5,1M:0.2,64M:0.3 >mix.csv; \"$UCOPY_TUNE\" bench libc "
                         "--sizes-from mix.csv --budget 50ms"),
                      0);
@@ -258,7 +260,7 @@ static void inline_rows_are_whole(const char *name, size_t rows, const char *con
     char *text = slurp(name), *save, *line = strtok_r(text, "\n", &save);
     size_t n = 0;
 
-    for (int i = 0; i < 2; i++, line = strtok_r(NULL, "\n", &save))
+    for (int i = 0; i < 3; i++, line = strtok_r(NULL, "\n", &save))
         assert_int_equal(*line, '#');
     assert_non_null(strstr(line, "site  dispatch  strategy"));
     while ((line = strtok_r(NULL, "\n", &save))) {
@@ -301,7 +303,7 @@ static void bench_tells_inline_from_called(void **state)
                         "--size 8 --budget 50ms --format csv && cp out cells.csv && "
                         "\"$UCOPY_TUNE\" fit cells.csv"),
                      0);
-    assert_int_equal(lines("cells.csv"), 1 + 2 * 2 * 3);
+    assert_int_equal(lines("cells.csv"), 2 + 2 * 2 * 3);
     assert_holds("cells.csv", "consumer,form,code,mapping_spread,code_bytes,n\n");
     assert_holds("cells.csv", ",wait,checked,cold,");
     /* a header, built twice */
@@ -310,7 +312,7 @@ static void bench_tells_inline_from_called(void **state)
                      0);
     assert_holds("out", " native ");
     assert_holds("out", " baseline ");
-    assert_int_equal(lines("out"), 3 + 2 * 2 * 2 * 3);
+    assert_int_equal(lines("out"), 4 + 2 * 2 * 2 * 3);
     /* of a mix, as before, one form */
     assert_int_equal(sh("echo 8:1 >mix.csv; \"$UCOPY_TUNE\" bench unrolled --inline --sizes-from "
                         "mix.csv --budget 50ms"),
@@ -332,14 +334,14 @@ static void bench_tells_its_subjects_apart(void **state)
     assert_holds("out", " called,64,");
     assert_holds("out", " called#2,64,");
     assert_holds("out", " inlined#2,64,");
-    assert_int_equal(lines("out"), 9);
+    assert_int_equal(lines("out"), 10);
     assert_int_equal(sh("\"$UCOPY_TUNE\" bench libc --size 4k,2M --budget 50ms --format csv "
                         "--consumer evict "
                         "--header \"$(ls \"$UCOPY_SOURCE\"/profiles/*.h | head -n 1)\""),
                      0);
     assert_holds("out", "_nocache called,4096,");
     assert_holds("out", "_nocache inlined,2097152,");
-    assert_int_equal(lines("out"), 7);
+    assert_int_equal(lines("out"), 8);
 }
 
 /* On one CPU, without a topology to read, and with few files. */
@@ -352,6 +354,90 @@ static void hostile_boxes_are_served(void **state)
     assert_int_equal(sh("ulimit -n 16; \"$UCOPY_TUNE\" bench libc --size 64 --budget 50ms --events "
                         "perf::CYCLES"),
                      0);
+}
+
+/* ---- JSON ---- */
+
+static json_t *bench_json(const char *arguments)
+{
+    json_error_t e;
+
+    assert_int_equal(
+        sh("\"$UCOPY_TUNE\" bench --format json --budget 50ms %s >json 2>told", arguments), 0);
+    char *text = slurp("json");
+    json_t *root = json_loads(text, 0, &e);
+    if (!root)
+        fail_msg("%s: %s in %s", arguments, e.text, text);
+    free(text);
+    assert_string_equal(json_string_value(json_object_get(root, "tool")), "ucopy-tune " UC_VERSION);
+    assert_string_equal(json_string_value(json_object_get(root, "unit")), "ns");
+    return root;
+}
+
+/* Each row has all members, its figures in order; mid is the interval's inside. */
+static size_t whole_rows(const json_t *root, const char *ratio)
+{
+    const json_t *rows = json_object_get(root, "rows"), *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        double ns = json_number_value(json_object_get(row, "ns"));
+        const json_t *r = json_object_get(row, ratio);
+        assert_int_equal(json_object_size(row), 13);
+        assert_true(ns > 0 && json_number_value(json_object_get(row, "lo")) <= ns &&
+                    ns <= json_number_value(json_object_get(row, "hi")));
+        assert_int_equal(json_array_size(r), 3);
+        assert_true(
+            json_number_value(json_array_get(r, 1)) <= json_number_value(json_array_get(r, 0)) &&
+            json_number_value(json_array_get(r, 0)) <= json_number_value(json_array_get(r, 2)));
+    }
+    return json_array_size(rows);
+}
+
+static void bench_answers_in_json(void **state)
+{
+    json_t *root = bench_json("libc unrolled --size 64,4k --state l2");
+    assert_int_equal(whole_rows(root, "times_as_fast"), 4);
+    assert_string_equal(json_string_value(json_object_get(root, "state")), "l2");
+    assert_true(json_is_null(json_object_get(root, "mix")));
+    assert_true(json_is_null(json_object_get(root, "slopes")));
+    json_decref(root);
+
+    root = bench_json("unrolled rep_movsb --slopes --size 64,128,256");
+    assert_int_equal(whole_rows(root, "times_as_fast"), 6);
+    json_t *slopes = json_object_get(json_object_get(root, "slopes"), "strategies");
+    assert_true(json_is_object(json_object_get(json_object_get(slopes, "unrolled"), "l1")));
+    json_decref(root);
+
+    assert_int_equal(sh("echo 8:0.5,1M:0.2,64M:0.3 >mix.csv"), 0);
+    root = bench_json("libc unrolled --sizes-from mix.csv --consumer read --order learned");
+    assert_int_equal(whole_rows(root, "times_as_fast"), 4);
+    json_t *mix = json_object_get(root, "mix"), *larger = json_object_get(mix, "larger");
+    assert_string_equal(json_string_value(json_object_get(mix, "order")), "learned");
+    assert_true(json_number_value(json_object_get(larger, "share")) == .2);
+    assert_int_equal(json_integer_value(json_object_get(larger, "from")), 1 << 20);
+    assert_true(json_number_value(json_object_get(mix, "not_replayed")) == .3);
+    json_decref(root);
+
+    if (system("cc --version >/dev/null 2>&1") != 0)
+        return;
+    root = bench_json("short_tree_gpr_64 --inline --size 8");
+    assert_int_equal(whole_rows(root, "over_called"), 2 * 3);
+    json_t *code = json_object_get(json_array_get(json_object_get(root, "rows"), 0), "code_bytes");
+    assert_true(json_integer_value(json_object_get(code, "site")) > 0);
+    json_decref(root);
+}
+
+/* CSV behind its rows, since its first line names the columns. */
+static void a_table_names_its_version(void **state)
+{
+    assert_int_equal(sh("\"$UCOPY_TUNE\" bench libc --size 64 --budget 50ms | head -n 1 >first; "
+                        "\"$UCOPY_TUNE\" bench libc --size 64 --budget 50ms --format csv | "
+                        "tail -n 1 >last"),
+                     0);
+    assert_holds("first", "# ucopy-tune " UC_VERSION "\n");
+    assert_holds("last", "# ucopy-tune " UC_VERSION "\n");
 }
 
 static void bench_tells_slopes(void **state)
@@ -374,6 +460,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_foreign_topology_is_not_tuned, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_prints_the_difference, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_tells_slopes, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(bench_answers_in_json, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_table_names_its_version, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_replays_a_mix, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_tells_inline_from_called, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_tells_its_subjects_apart, make_dir, remove_dir),

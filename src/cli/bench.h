@@ -4,6 +4,7 @@
 
 #include "cli/options.h"
 #include "cli/session.h"
+#include "fit/slope.h"
 #include "machine/counters.h"
 #include "measure/form_build.h"
 #include "measure/sweep.h"
@@ -18,8 +19,8 @@ struct uc_bench {
     size_t names;
     size_t size[UC_BENCH_SIZES];
     size_t sizes;
-    int state; /* enum uc_state; UC_NATURAL by default */
-    int order; /* enum uc_order of a replayed mix */
+    int state;    /* enum uc_state; UC_NATURAL by default */
+    int order;    /* enum uc_order of a replayed mix */
     bool inlined; /* --inline: of single sizes all forms, of a mix the inlined one */
     bool slopes;  /* --slopes */
     const char *event[UC_MAX_EVENTS];
@@ -63,13 +64,61 @@ const struct uc_cell *uc_bench_cell(const struct uc_cells *cells, const struct u
 
 /* --inline: may it stand with the other options? Else one line and UC_EXIT_USAGE. */
 int uc_bench_inline_check(const struct uc_bench *b, const struct uc_options *o);
-/* UC_FORM_COUNT subjects a copy (called, inline, checked): the strategies named, or else the headers, or else the short dispatches
- * that are usable here. 0, or the exit code after one line on stderr. */
+/* UC_FORM_COUNT subjects a copy (called, inline, checked): the strategies named, or else the
+ * headers, or else the short dispatches that are usable here. 0, or the exit code after one line on
+ * stderr. */
 int uc_bench_inline_subjects(struct uc_bench *b, const struct uc_session *s, struct uc_subject *u,
                              size_t *n);
 void uc_bench_inline_print(const struct uc_bench *b, const struct uc_options *o,
                            const struct uc_session *s, const struct uc_cells *cells,
                            const struct uc_subject *u, size_t n);
+
+/* Is this the --format asked for? */
+bool uc_bench_wants(const struct uc_options *o, const char *format);
+
+/* What a counter said of one copy at one size. */
+struct uc_bench_count {
+    size_t size;
+    const char *copy;
+    struct uc_count count;
+    double a_call;
+};
+struct uc_bench_counts {
+    struct uc_bench_count *v; /* to be freed */
+    size_t n;
+};
+/* The counter pass; where there are no counters that is said, and nothing counted. 0 or a negative
+ * errno. */
+int uc_bench_count(const struct uc_bench *b, const struct uc_session *s, const struct uc_plan *plan,
+                   const struct uc_subject *u, size_t n, uint64_t seed,
+                   struct uc_bench_counts *all);
+void uc_bench_print_counts(const struct uc_bench_counts *all);
+
+/* What was replayed of a size distribution, as shares of its calls. */
+struct uc_bench_mix_facts {
+    const char *name;
+    enum uc_order order;
+    size_t to;                     /* the sizes that are timed beside each other end here */
+    double larger;                 /* those above, timed by themselves, ... */
+    size_t larger_from, larger_to; /* ... of these sizes */
+    double not_replayed;           /* larger still */
+};
+
+/* All that a table has to tell. */
+struct uc_bench_answer {
+    const struct uc_session *s;
+    const struct uc_cells *cells;
+    const struct uc_subject *u;
+    size_t n;
+    enum uc_state state;
+    enum uc_consumer consumer;
+    bool forms;                           /* of each copy all forms */
+    const struct uc_bench_mix_facts *mix; /* NULL: single sizes */
+    const struct uc_bench_counts *counts; /* may be NULL, as may be */
+    const struct uc_slopes *slopes;
+};
+/* --format json. 0 or the exit code. */
+int uc_bench_print_json(const struct uc_bench_answer *a);
 
 /* --sizes-from: replays the distribution and prints its table. 0 or the exit code. */
 int uc_bench_mix(struct uc_bench *b, const struct uc_options *o, struct uc_session *s,

@@ -8,6 +8,7 @@
 
 #include "base/msg.h"
 #include "cli/command.h"
+#include "cli/output.h"
 
 int uc_bench_inline_check(const struct uc_bench *b, const struct uc_options *o)
 {
@@ -143,6 +144,7 @@ void uc_bench_inline_print(const struct uc_bench *b, const struct uc_options *o,
                            const struct uc_session *s, const struct uc_cells *cells,
                            const struct uc_subject *u, size_t n)
 {
+    uc_print_version();
     printf("# ns a call on %s, CPU %d; TSC %.4f GHz; state %s, consumer %s; ratio: to the called "
            "form's\n"
            "# bytes of code: at each call site, and once for all of them, of the dispatch and of "

@@ -9,6 +9,7 @@
 #include "base/msg.h"
 #include "cli/choice.h"
 #include "cli/command.h"
+#include "cli/output.h"
 
 /* Sizes over a quarter of L1 do not fit beside each other in l1: they are replayed by themselves,
  * where they lie, and told apart. Those above LARGEST are not, and are counted. */
@@ -66,23 +67,35 @@ static void print_rows(const struct uc_session *s, const struct uc_cells *cells,
     }
 }
 
-static void print_table(const struct uc_bench *b, const struct uc_options *o,
-                        const struct uc_session *s, const struct uc_sizes *cut,
-                        const struct uc_sizes *rest, double share, const struct uc_cells *cells,
-                        const struct uc_subject *u, size_t n)
+static void print_table(const struct uc_bench_answer *a)
 {
-    printf("# %s on %s, CPU %d; state %s, consumer %s, order %s; sizes to %zu\n", cut->name,
-           s->cpu.key, s->pu, uc_state_name[b->state],
-           uc_consumer_name[o->consumer < 0 ? 0 : o->consumer], uc_order_name[b->order],
-           cut->size[cut->n - 1]);
-    printf("# ratio: the time of %s over that of the copy\n", u[0].name);
+    const struct uc_bench_mix_facts *m = a->mix;
+
+    uc_print_version();
+    printf("# %s on %s, CPU %d; state %s, consumer %s, order %s; sizes to %zu\n", m->name,
+           a->s->cpu.key, a->s->pu, uc_state_name[a->state], uc_consumer_name[a->consumer],
+           uc_order_name[m->order], m->to);
+    printf("# ratio: the time of %s over that of the copy\n", a->u[0].name);
     printf("%-36s %-7s %9s %9s %7s  %s\n", "copy", "form", "ns", "tsc_ticks", "ratio", "interval");
-    print_rows(s, cells, u, n, 0);
-    if (!rest->n)
+    print_rows(a->s, a->cells, a->u, a->n, 0);
+    if (!m->larger_to)
         return;
     printf("# the other %.2f %% of the calls, %zu to %zu bytes, state natural, not counted above\n",
-           100 * share, rest->size[0], rest->size[rest->n - 1]);
-    print_rows(s, cells, u, n, rest->size[0]);
+           100 * m->larger, m->larger_from, m->larger_to);
+    print_rows(a->s, a->cells, a->u, a->n, m->larger_from);
+}
+
+static int print_answer(const struct uc_options *o, const struct uc_bench_answer *a)
+{
+    if (uc_bench_wants(o, "json"))
+        return uc_bench_print_json(a);
+    if (!uc_bench_wants(o, "csv")) {
+        print_table(a);
+        return 0;
+    }
+    uc_cells_write_csv(a->cells, a->s->clock.tsc_hz, stdout);
+    uc_print_version();
+    return 0;
 }
 
 /* Replays the sizes of one part; cells of both parts are told apart by their smallest size. */
@@ -107,13 +120,71 @@ static int measure_part(const struct uc_bench *b, const struct uc_options *o, st
     return rc;
 }
 
+/* What is timed of a distribution. */
+struct parts {
+    struct uc_sizes all, cut, rest;
+};
+
+static int cut_parts(const struct uc_options *o, size_t top, struct parts *p)
+{
+    int rc = uc_sizes_cut(&p->all, 0, top, &p->cut);
+
+    if (rc == -EINVAL) {
+        uc_error("%s: no size up to %zu, a quarter of the cache: nothing is left to replay as a "
+                 "mix; time such sizes one by one, with --size",
+                 o->sizes_from, top);
+        return UC_EXIT_USAGE;
+    }
+    if (!rc)
+        tell_left_out(&p->all);
+    if (!rc && share_above(&p->all, top) > 0)
+        rc = uc_sizes_cut(&p->all, top + 1, LARGEST, &p->rest);
+    return rc == -EINVAL ? 0 : rc; /* none of them is up to LARGEST */
+}
+
+/* 0, a negative errno or the exit code. */
+static int replay(struct uc_bench *b, const struct uc_options *o, struct uc_session *s,
+                  const struct uc_weights *w, const struct parts *p, const struct uc_subject *u,
+                  size_t n)
+{
+    struct uc_cells cells = {0};
+    const struct uc_sizes *rest = &p->rest;
+    struct uc_bench_mix_facts m = {
+        .name = p->cut.name,
+        .order = (enum uc_order)b->order,
+        .to = p->cut.size[p->cut.n - 1],
+        .larger = rest->n ? share_above(&p->all, p->cut.size[p->cut.n - 1]) -
+                                share_above(&p->all, LARGEST)
+                          : 0,
+        .larger_from = rest->n ? rest->size[0] : 0,
+        .larger_to = rest->n ? rest->size[rest->n - 1] : 0,
+        .not_replayed = share_above(&p->all, LARGEST),
+    };
+    struct uc_bench_answer a = {
+        .s = s,
+        .cells = &cells,
+        .u = u,
+        .n = n,
+        .state = (enum uc_state)b->state,
+        .consumer = o->consumer < 0 ? UC_NONE : (enum uc_consumer)o->consumer,
+        .mix = &m,
+    };
+    int rc = measure_part(b, o, s, w, &p->cut, false, u, n, &cells);
+
+    if (!rc && rest->n)
+        rc = measure_part(b, o, s, w, rest, true, u, n, &cells);
+    if (!rc)
+        rc = print_answer(o, &a);
+    uc_cells_free(&cells);
+    return rc;
+}
+
 int uc_bench_mix(struct uc_bench *b, const struct uc_options *o, struct uc_session *s,
                  const struct uc_subject *u, size_t n)
 {
     struct uc_weights w;
     struct uc_options plain = *o;
-    struct uc_sizes all, cut = {0}, rest = {0};
-    struct uc_cells cells = {0};
+    struct parts p = {0};
 
     if (o->consumer == UC_SCAN || o->consumer == UC_EVICT) {
         uc_usage("--consumer %s: a replayed mix has none, read or wait",
@@ -121,37 +192,16 @@ int uc_bench_mix(struct uc_bench *b, const struct uc_options *o, struct uc_sessi
         return UC_EXIT_USAGE;
     }
     plain.consumer = -1;
-    int code = uc_choice_weights(&plain, &w, &all);
-    if (code)
-        return code;
+    int rc = uc_choice_weights(&plain, &w, &p.all);
+    if (rc)
+        return rc;
     if (b->state == UC_NATURAL)
         b->state = UC_L1;
-    size_t top = largest(s, b->state);
-    int rc = uc_sizes_cut(&all, 0, top, &cut);
-    if (rc == -EINVAL) {
-        uc_error("%s: no size up to %zu, a quarter of the cache", o->sizes_from, top);
-        uc_sizes_free(&all);
-        return UC_EXIT_USAGE;
-    }
+    rc = cut_parts(o, largest(s, b->state), &p);
     if (!rc)
-        tell_left_out(&all);
-    if (!rc && share_above(&all, top) > 0)
-        rc = uc_sizes_cut(&all, top + 1, LARGEST, &rest);
-    rc = rc == -EINVAL ? 0 : rc; /* none of them is up to LARGEST */
-    if (!rc)
-        rc = measure_part(b, o, s, &w, &cut, false, u, n, &cells);
-    if (!rc && rest.n)
-        rc = measure_part(b, o, s, &w, &rest, true, u, n, &cells);
-    if (!rc && o->format && !strcmp(o->format, "csv"))
-        uc_cells_write_csv(&cells, s->clock.tsc_hz, stdout);
-    else if (!rc)
-        print_table(b, o, s, &cut, &rest, share_above(&all, top) - share_above(&all, LARGEST),
-                    &cells, u, n);
-    if (rc)
-        code = uc_session_failed(s, rc);
-    uc_cells_free(&cells);
-    uc_sizes_free(&rest);
-    uc_sizes_free(&cut);
-    uc_sizes_free(&all);
-    return code;
+        rc = replay(b, o, s, &w, &p, u, n);
+    uc_sizes_free(&p.rest);
+    uc_sizes_free(&p.cut);
+    uc_sizes_free(&p.all);
+    return rc < 0 ? uc_session_failed(s, rc) : rc;
 }

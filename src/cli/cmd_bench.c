@@ -10,15 +10,16 @@
 #include "cli/bench.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/session.h"
 #include "cli/slopes.h"
-#include "machine/counters.h"
 #include "measure/plan.h"
 #include "measure/sweep.h"
 
 #define TOP_SIZE ((size_t)256 << 20)
-#define MEMORY_TOP ((size_t)96 << 20) /* src and dst of this size and the rest stay under 600 MB \
-                                       */
+#define MEMORY_TOP                                                                \
+    ((size_t)96 << 20) /* src and dst of this size and the rest stay under 600 MB \
+                        */
 
 enum {
     KEY_SIZE = 0x1000,
@@ -201,32 +202,31 @@ static void slope_sizes(struct uc_bench *b, const struct uc_caches *c)
     }
 }
 
-static int print_slopes(const struct uc_session *s, const struct uc_cells *cells)
+static int fit_slopes(const struct uc_session *s, const struct uc_cells *cells,
+                      struct uc_slopes *slopes)
 {
     const struct uc_caches *c = &s->caches;
     struct uc_slope_options o = {c->l1d.bytes, c->l2.bytes, c->l3.bytes, UCOPY_USER | UCOPY_KERNEL};
-    struct uc_slopes slopes;
-    int rc = uc_slopes_fit(cells, &o, &slopes);
 
-    if (rc)
-        return rc;
-    putchar('\n');
-    uc_slopes_print(&slopes);
-    uc_slopes_free(&slopes);
-    return 0;
+    return uc_slopes_fit(cells, &o, slopes);
 }
 
-/* The slopes are those of single sizes, called, dst not read, and a text. */
+/* The slopes are those of single sizes, called, dst not read, and no cells. */
 static int check_slopes(const struct uc_bench *b, const struct uc_options *o)
 {
     const char *other = !b->slopes                               ? NULL
                         : o->sizes_from                          ? "--sizes-from"
                         : b->inlined                             ? "--inline"
                         : o->consumer > UC_NONE                  ? "--consumer"
-                        : o->format && strcmp(o->format, "text") ? "--format csv"
+                        : o->format && !strcmp(o->format, "csv") ? "--format csv"
                                                                  : NULL;
 
     return other ? uc_usage("--slopes: not with %s", other) : 0;
+}
+
+bool uc_bench_wants(const struct uc_options *o, const char *format)
+{
+    return o->format && !strcmp(o->format, format);
 }
 
 static bool all_forms(const struct uc_bench *b, const struct uc_options *o)
@@ -290,6 +290,7 @@ static void print_row(const struct uc_cells *cells, const struct uc_subject *u, 
 static void print_text(const struct uc_bench *b, const struct uc_session *s,
                        const struct uc_cells *cells, const struct uc_subject *u, size_t n)
 {
+    uc_print_version();
     printf("# ns a call on %s, CPU %d; TSC %.4f GHz; called form; state %s\n", s->cpu.key, s->pu,
            s->clock.tsc_hz / 1e9, uc_state_name[b->state]);
     if (n > 6) {
@@ -313,55 +314,55 @@ static void print_text(const struct uc_bench *b, const struct uc_session *s,
         print_row(cells, u, n, b->size[i]);
 }
 
-/* The counter pass, apart from timing: each event for one batch a strategy and size. */
-static int count_events(const struct uc_bench *b, const struct uc_session *s,
-                        const struct uc_plan *plan, const struct uc_subject *u, size_t n,
-                        uint64_t seed)
+static int print_answer(const struct uc_bench *b, const struct uc_options *o,
+                        const struct uc_bench_answer *a)
 {
-    struct uc_counters *c = NULL;
-    char why[256];
-    const char *usual[UC_MAX_EVENTS];
-    size_t events = b->events ? b->events : uc_counters_default(usual);
-    int rc = uc_counters_open(&c, b->events ? b->event : usual, events, why, sizeof(why));
+    if (uc_bench_wants(o, "json"))
+        return uc_bench_print_json(a);
+    if (uc_bench_wants(o, "csv")) {
+        uc_cells_write_csv(a->cells, a->s->clock.tsc_hz, stdout);
+        uc_print_version();
+    } else if (a->forms)
+        uc_bench_inline_print(b, o, a->s, a->cells, a->u, a->n);
+    else
+        print_text(b, a->s, a->cells, a->u, a->n);
+    if (a->slopes) {
+        putchar('\n');
+        uc_slopes_print(a->slopes);
+    }
+    uc_bench_print_counts(a->counts);
+    return 0;
+}
 
-    if (rc) {
-        uc_note("no counters: %s", why);
-        return 0;
-    }
-    printf(
-        "\n# counts a call, in user mode, in a pass apart from timing\n%10s  %-28s  %-24s %12s\n",
-        "size", "strategy", "event", "count");
-    for (size_t i = 0; i < plan->n && !rc; i++) {
-        struct uc_pools pools;
-        struct uc_batch batch = {0};
-        struct uc_rng rng = {seed};
-        rc = uc_pools_map(&pools, uc_batch_bytes(&plan->place[i], &s->caches), 0, false, seed);
-        if (!rc)
-            rc = uc_batch_draw(&batch, &plan->place[i], &pools, &s->caches, &uc_weights_default,
-                               NULL, &rng);
-        for (size_t k = 0; k < n && !rc; k++) {
-            struct uc_count count[UC_MAX_EVENTS];
-            unsigned long dropped = 0;
-            if (plan->place[i].size < u[k].min || plan->place[i].size > u[k].max ||
-                plan->place[i].code == UC_COLD)
-                continue;
-            uc_batch_time(&batch, &u[k], 0, &dropped);
-            uc_counters_start(c);
-            u[k].loops->none(u[k].fn, batch.calls, batch.n, batch.base);
-            uc_counters_stop(c);
-            size_t counted = uc_counters_read(c, count);
-            for (size_t e = 0; e < counted; e++)
-                if (count[e].valid)
-                    printf("%10zu  %-28s  %-24s %12.2f\n", plan->place[i].size, u[k].name,
-                           count[e].event, (double)count[e].value / (double)batch.n);
-                else
-                    printf("%10zu  %-28s  %-24s not counted: %s\n", plan->place[i].size, u[k].name,
-                           count[e].event, count[e].why);
-        }
-        uc_batch_free(&batch);
-        uc_pools_unmap(&pools);
-    }
-    uc_counters_close(c);
+/* Times, counts and prints; 0, a negative errno or the exit code. */
+static int answer(const struct uc_bench *b, const struct uc_options *o, struct uc_session *s,
+                  const struct uc_plan *plan, const struct uc_subject *u, size_t n)
+{
+    struct uc_cells cells = {0};
+    struct uc_bench_counts counts = {0};
+    struct uc_slopes slopes = {0};
+    struct uc_bench_answer a = {
+        .s = s,
+        .cells = &cells,
+        .u = u,
+        .n = n,
+        .state = (enum uc_state)b->state,
+        .consumer = o->consumer < 0 ? UC_NONE : (enum uc_consumer)o->consumer,
+        .forms = all_forms(b, o),
+        .counts = &counts,
+        .slopes = b->slopes ? &slopes : NULL,
+    };
+    int rc = uc_bench_measure(o, s, NULL, plan, u, n, &cells);
+
+    if (!rc && b->slopes)
+        rc = fit_slopes(s, &cells, &slopes);
+    if (!rc && (b->events || !(uc_bench_wants(o, "csv") || a.forms)))
+        rc = uc_bench_count(b, s, plan, u, n, o->seed, &counts);
+    if (!rc)
+        rc = print_answer(b, o, &a);
+    uc_slopes_free(&slopes);
+    free(counts.v);
+    uc_cells_free(&cells);
     return rc;
 }
 
@@ -369,39 +370,20 @@ static int run(struct uc_bench *b, const struct uc_options *o, struct uc_session
 {
     struct uc_subject *u = calloc(UC_BENCH_SUBJECTS, sizeof(*u));
     struct uc_plan plan = {0};
-    struct uc_cells cells = {0};
     size_t n = 0;
-    bool forms = all_forms(b, o);
-    int code = !u      ? UC_EXIT_MACHINE
-               : forms ? uc_bench_inline_subjects(b, s, u, &n)
-                       : uc_bench_subjects(b, s, o->consumer == UC_EVICT, u, &n);
+    int code = !u                ? UC_EXIT_MACHINE
+               : all_forms(b, o) ? uc_bench_inline_subjects(b, s, u, &n)
+                                 : uc_bench_subjects(b, s, o->consumer == UC_EVICT, u, &n);
 
-    if (!code && o->sizes_from) {
+    if (!code && o->sizes_from)
         code = uc_bench_mix(b, o, s, u, n);
-        uc_bench_release(b);
-        free(u);
-        return code;
-    }
-    if (!code && make_plan(b, o, &plan))
+    else if (!code && make_plan(b, o, &plan))
         code = UC_EXIT_USAGE;
-    int rc = code ? 0 : uc_bench_measure(o, s, NULL, &plan, u, n, &cells);
-    if (!code && !rc) {
-        bool csv = o->format && !strcmp(o->format, "csv");
-        if (csv)
-            uc_cells_write_csv(&cells, s->clock.tsc_hz, stdout);
-        else if (forms)
-            uc_bench_inline_print(b, o, s, &cells, u, n);
-        else
-            print_text(b, s, &cells, u, n);
-        if (b->slopes)
-            rc = print_slopes(s, &cells);
-        if (!rc && (b->events || !(csv || forms)))
-            rc = count_events(b, s, &plan, u, n, o->seed);
+    else if (!code) {
+        int rc = answer(b, o, s, &plan, u, n);
+        code = rc < 0 ? uc_session_failed(s, rc) : rc;
     }
     uc_bench_release(b);
-    if (rc)
-        code = uc_session_failed(s, rc);
-    uc_cells_free(&cells);
     uc_plan_free(&plan);
     free(u);
     return code;
@@ -409,7 +391,7 @@ static int run(struct uc_bench *b, const struct uc_options *o, struct uc_session
 
 static int bench(int argc, char **argv)
 {
-    static const char *const formats[] = {"text", "csv"};
+    static const char *const formats[] = {"text", "csv", "json"};
     struct uc_bench b = {.state = UC_NATURAL};
     struct uc_options o;
     struct uc_session s;
@@ -417,13 +399,15 @@ static int bench(int argc, char **argv)
         .options = bench_options,
         .parser = parse,
         .args_doc = "[STRATEGY...]",
-        .doc = "Time strategies by size; with two names the difference and its per cent too.\v"
-               "Example: ucopy-tune bench unrolled rep_movsb --size 0-64,128,256"};
+        .doc =
+            "Time strategies by size; with two names the difference and its per cent too. --format "
+            "text (default), csv (cells, for fit) or json.\v"
+            "Example: ucopy-tune bench unrolled rep_movsb --size 0-64,128,256"};
     int rc = uc_options_parse(&o, UC_OPT_RUN | UC_OPT_MIX | UC_OPT_FORMAT, &own, &b, argc, argv);
 
     if (rc)
         return rc - 1;
-    if (o.format && uc_option_word("--format", o.format, formats, 2) < 0)
+    if (o.format && uc_option_word("--format", o.format, formats, 3) < 0)
         return UC_EXIT_USAGE;
     if (all_forms(&b, &o) && uc_bench_inline_check(&b, &o))
         return UC_EXIT_USAGE;

@@ -11,6 +11,7 @@
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/slopes.h"
 #include "emit/emit.h"
 #include "profile/profile.h"
@@ -403,6 +404,7 @@ static int print_text(struct job *j)
     bool after = false;
     int rc = 0;
 
+    uc_print_version();
     for (int e = 0; e < UC_ENTRY_COUNT && !rc; e++) {
         if (!j->profile.entry[e].present)
             continue;

@@ -1,7 +1,6 @@
 /* `ucopy-tune info`: the machine as seen, each fact with its source; what disturbs measuring here
  * and how to mend it. Reads, times for about two seconds, changes nothing. */
 #include <errno.h>
-#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "cli/disturb.h"
 #include "cli/facts.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/session.h"
 #include "machine/caches.h"
 #include "machine/clock.h"
@@ -79,32 +79,12 @@ static void add_isa(struct uc_facts *f, const struct uc_cpu *c, uint32_t disable
         uc_fact_set(uc_fact_add(f, "xcr0", "XGETBV"), NULL, "%#llx", (unsigned long long)c->xcr0);
 }
 
-static json_t *isa_json(uint32_t isa)
-{
-    json_t *list = json_array();
-    char name[32];
-
-    for (unsigned bit = 0; bit < UCOPY_ISA_COUNT; bit++)
-        if (isa >> bit & 1)
-            json_array_append_new(list, json_string(ucopy_isa_text(1u << bit, name, sizeof(name))));
-    return list;
-}
-
-static json_t *text_json(const char *text)
-{
-    return *text ? json_string(text) : json_null();
-}
-
-static json_t *size_json(size_t bytes)
-{
-    return bytes ? json_integer((json_int_t)bytes) : json_null();
-}
-
 /* A core kind has caches of its own; the root's "caches" are those of the core looked from. */
 static json_t *libcpuid_caches_json(const struct uc_cpu *c)
 {
-    return json_pack("{s:o, s:o, s:o, s:o}", "l1d", size_json(c->l1d), "l2", size_json(c->l2), "l3",
-                     size_json(c->l3), "line", size_json(c->line));
+    return json_pack("{s:o, s:o, s:o, s:o}", "l1d", uc_json_size(c->l1d, 0), "l2",
+                     uc_json_size(c->l2, 0), "l3", uc_json_size(c->l3, 0), "line",
+                     uc_json_size(c->line, 0));
 }
 
 static json_t *cpu_json(const struct uc_cpu *c, uint32_t disabled)
@@ -116,9 +96,9 @@ static json_t *cpu_json(const struct uc_cpu *c, uint32_t disabled)
     shown.isa &= ~disabled;
     o = uc_cpu_to_json(&shown);
     snprintf(xcr0, sizeof(xcr0), "%#llx", (unsigned long long)c->xcr0);
-    if (!json_object_set_new(o, "isa_cpuid", isa_json(c->isa_cpuid)) &&
+    if (!json_object_set_new(o, "isa_cpuid", uc_json_isa(c->isa_cpuid)) &&
         !json_object_set_new(o, "xcr0", c->xcr0_known ? json_string(xcr0) : json_null()) &&
-        !json_object_set_new(o, "microcode", text_json(c->microcode)) &&
+        !json_object_set_new(o, "microcode", uc_json_string(c->microcode)) &&
         !json_object_set_new(o, "libcpuid_caches", libcpuid_caches_json(c)))
         return o;
     json_decref(o);
@@ -178,8 +158,8 @@ static json_t *cache_json(const struct uc_cache *c)
     json_t *said = json_object();
 
     for (int i = 0; i < UC_CACHE_SOURCES; i++)
-        json_object_set_new(said, uc_cache_source_name[i], size_json(c->by[i]));
-    return json_pack("{s:o, s:s?, s:o, s:b}", "bytes", size_json(c->bytes), "source",
+        json_object_set_new(said, uc_cache_source_name[i], uc_json_size(c->by[i], 0));
+    return json_pack("{s:o, s:s?, s:o, s:b}", "bytes", uc_json_size(c->bytes, 0), "source",
                      c->bytes ? uc_cache_source_name[c->source] : NULL, "said", said, "disagree",
                      c->disagree);
 }
@@ -192,7 +172,7 @@ static json_t *caches_json(const struct uc_caches *c)
     cache_list(c, list);
     for (int i = 0; i < 3; i++)
         json_object_set_new(o, cache_name[i], cache_json(list[i]));
-    json_object_set_new(o, "line", size_json(c->line));
+    json_object_set_new(o, "line", uc_json_size(c->line, 0));
     return o;
 }
 
@@ -341,10 +321,11 @@ static void add_memory(struct uc_facts *f, const struct machine *m)
     size_t base = (size_t)sysconf(_SC_PAGESIZE), huge = huge_page_bytes();
     struct uc_fact *fact;
 
-    uc_fact_set(uc_fact_add(f, "page", "sysconf"), size_json(base), "%s", uc_size_text(base, size));
+    uc_fact_set(uc_fact_add(f, "page", "sysconf"), uc_json_size(base, 0), "%s",
+                uc_size_text(base, size));
     fact = uc_fact_add(f, "huge_page", "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
     if (huge)
-        uc_fact_set(fact, size_json(huge), "%s", uc_size_text(huge, size));
+        uc_fact_set(fact, uc_json_size(huge, 0), "%s", uc_size_text(huge, size));
     uc_fact_set(
         uc_fact_add(f, "transparent_huge_pages", "/sys/kernel/mm/transparent_hugepage/enabled"),
         NULL, "%s", m->thp);
@@ -423,22 +404,6 @@ static void print_disturbances(const struct uc_disturbance *d, size_t n)
 
 /* ---- output ---- */
 
-static int print_json(json_t *root)
-{
-    int rc = UC_EXIT_OK;
-
-    if (root) {
-        /* A failed write shows in ferror(stdout), which main() looks at. */
-        json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
-        putchar('\n');
-    } else {
-        uc_error("info: out of memory");
-        rc = UC_EXIT_MACHINE;
-    }
-    json_decref(root);
-    return rc;
-}
-
 static void print_cpu(const struct uc_cpu *c, uint32_t disabled)
 {
     struct uc_facts f = {0};
@@ -457,6 +422,7 @@ static int show_machine_text(const struct machine *m, const struct uc_facts *fac
 {
     struct uc_facts caches = {0};
 
+    uc_print_version();
     print_cpu(&m->cpus.kind[0], disabled);
     puts("\ncaches");
     add_caches(&caches, &m->caches);
@@ -477,9 +443,10 @@ static int show_machine(const struct machine *m, bool json, uint32_t disabled)
 
     add_machine(&facts, m);
     if (json)
-        rc = print_json(json_pack("{s:o, s:o, s:o, s:o}", "cpus", cpus_json(&m->cpus, disabled),
-                                  "caches", caches_json(&m->caches), "machine",
-                                  uc_facts_json(&facts), "disturbing", disturbances_json(d, n)));
+        rc = uc_print_json(json_pack("{s:s, s:o, s:o, s:o, s:o}", "tool", UC_TOOL, "cpus",
+                                     cpus_json(&m->cpus, disabled), "caches",
+                                     caches_json(&m->caches), "machine", uc_facts_json(&facts),
+                                     "disturbing", disturbances_json(d, n)));
     else
         rc = show_machine_text(m, &facts, d, n, disabled);
     uc_facts_free(&facts);
@@ -501,8 +468,9 @@ static int show_dump(const struct uc_cpus *cpus, bool json, uint32_t disabled)
 
     dump_caches(&cpus->kind[0], &caches);
     if (json)
-        return print_json(json_pack("{s:o, s:o}", "cpus", cpus_json(cpus, disabled), "caches",
-                                    caches_json(&caches)));
+        return uc_print_json(json_pack("{s:s, s:o, s:o}", "tool", UC_TOOL, "cpus",
+                                       cpus_json(cpus, disabled), "caches", caches_json(&caches)));
+    uc_print_version();
     for (size_t i = 0; i < cpus->n; i++) {
         if (i)
             putchar('\n');

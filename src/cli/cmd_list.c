@@ -1,5 +1,4 @@
 /* `ucopy-tune list`: every strategy, and why one is unusable here. */
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +6,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "machine/cpu.h"
 #include "strategies/registry.h"
 
@@ -120,6 +120,7 @@ static int print_text(const struct view *v)
         fill_row(&r, &ucopy_strategies[i], v);
         widen(width, &r);
     }
+    uc_print_version();
     print_row(width, &head);
     for (size_t i = 0; i < ucopy_strategy_count; i++) {
         fill_row(&r, &ucopy_strategies[i], v);
@@ -132,17 +133,6 @@ static int print_text(const struct view *v)
 }
 
 /* ---- JSON ---- */
-
-static json_t *isa_json(uint32_t isa)
-{
-    json_t *list = json_array();
-    char name[32];
-
-    for (unsigned bit = 0; bit < UCOPY_ISA_COUNT; bit++)
-        if (isa >> bit & 1)
-            json_array_append_new(list, json_string(ucopy_isa_text(1u << bit, name, sizeof(name))));
-    return list;
-}
 
 static json_t *environments_json(uint32_t environments)
 {
@@ -171,7 +161,7 @@ static json_t *one_json(const struct ucopy_strategy *s, const struct view *v)
 
     why_not(s, v, why, sizeof(why));
     return json_pack("{s:s, s:s, s:o, s:o, s:I, s:o, s:o, s:b, s:s?, s:s}", "name", s->name, "role",
-                     ucopy_role_name[s->role], "needs", isa_json(s->isa), "environments",
+                     ucopy_role_name[s->role], "needs", uc_json_isa(s->isa), "environments",
                      environments_json(s->environments), "min", (json_int_t)s->min, "max",
                      s->max == UCOPY_NO_LIMIT ? json_null() : json_integer((json_int_t)s->max),
                      "flags", flags_json(s->flags), "usable", !*why, "why_not", *why ? why : NULL,
@@ -181,22 +171,16 @@ static json_t *one_json(const struct ucopy_strategy *s, const struct view *v)
 static int print_json(const struct view *v)
 {
     json_t *list = json_array();
-    json_t *root = json_pack("{s:o, s:o}", "isa", isa_json(v->usable), "strategies", list);
-    int rc = UC_EXIT_OK;
+    int rc = !list;
 
-    for (size_t i = 0; root && i < ucopy_strategy_count; i++)
-        if (json_array_append_new(list, one_json(&ucopy_strategies[i], v)))
-            rc = UC_EXIT_MACHINE;
-    if (!root || rc) {
-        uc_error("list: out of memory");
-        rc = UC_EXIT_MACHINE;
-    } else {
-        /* A failed write shows in ferror(stdout), which main() looks at. */
-        json_dumpf(root, stdout, JSON_INDENT(1));
-        putchar('\n');
+    for (size_t i = 0; i < ucopy_strategy_count; i++)
+        rc |= json_array_append_new(list, one_json(&ucopy_strategies[i], v));
+    if (rc) {
+        json_decref(list);
+        return uc_print_json(NULL);
     }
-    json_decref(root);
-    return rc;
+    return uc_print_json(json_pack("{s:s, s:o, s:o}", "tool", UC_TOOL, "isa",
+                                   uc_json_isa(v->usable), "strategies", list));
 }
 
 static const struct {

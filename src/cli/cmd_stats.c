@@ -10,8 +10,8 @@
 #include "base/stats.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "measure/samples.h"
-#include "profile/profile.h"
 
 #define LEVEL .95
 
@@ -153,6 +153,7 @@ static int print_text(const struct uc_samples *s, const struct summary *m)
 {
     int width = name_width(s);
 
+    uc_print_version();
     printf("%-*s %3s %12s %12s  %s\n", width, "row", "n", "mean", "median",
            "interval of the median");
     for (size_t i = 0; i < s->rows; i++)
@@ -163,12 +164,6 @@ static int print_text(const struct uc_samples *s, const struct summary *m)
 }
 
 /* JSON. */
-
-static json_t *text_json(const char *s)
-{
-    json_t *v = json_string(s);
-    return v ? v : json_string("?"); /* not UTF-8 */
-}
 
 static json_t *interval_json(const struct uc_interval *i)
 {
@@ -185,8 +180,8 @@ static json_t *outliers_json(const struct uc_samples *s, const struct uc_sample_
     for (size_t k = 0; k < row->n && list; k++)
         if (m->outlier[k])
             json_array_append_new(list, json_pack("{s:o, s:f}", "sample",
-                                                  text_json(s->column[row->column[k]]), "value",
-                                                  row->v[k]));
+                                                  uc_json_string(s->column[row->column[k]]),
+                                                  "value", row->v[k]));
     return list;
 }
 
@@ -195,11 +190,11 @@ static json_t *row_json(const struct uc_samples *s, size_t i, const struct summa
     static const char *const shift[] = {"steady", "first sample differs", "level changes"};
     const struct uc_sample_row *row = &s->row[i];
 
-    return json_pack("{s:o, s:I, s:f, s:f, s:o, s:o, s:s, s:o}", "name", text_json(row->name), "n",
-                     (json_int_t)row->n, "mean", m->mean, "median", m->median.mid,
+    return json_pack("{s:o, s:I, s:f, s:f, s:o, s:o, s:s, s:o}", "name", uc_json_string(row->name),
+                     "n", (json_int_t)row->n, "mean", m->mean, "median", m->median.mid,
                      "median_interval", interval_json(&m->median), "outliers",
                      outliers_json(s, row, m), "shift", shift[m->shift], "shift_at",
-                     m->shift == UC_LEVEL_CHANGES ? text_json(s->column[row->column[m->at]])
+                     m->shift == UC_LEVEL_CHANGES ? uc_json_string(s->column[row->column[m->at]])
                                                   : json_null());
 }
 
@@ -207,8 +202,8 @@ static int add_pair(const struct uc_samples *s, size_t a, size_t b, const struct
                     void *state)
 {
     json_t *pair =
-        json_pack("{s:o, s:o, s:f, s:o, s:f, s:s}", "first", text_json(s->row[a].name), "second",
-                  text_json(s->row[b].name), "ratio", c->ratio.mid, "interval",
+        json_pack("{s:o, s:o, s:f, s:o, s:f, s:s}", "first", uc_json_string(s->row[a].name),
+                  "second", uc_json_string(s->row[b].name), "ratio", c->ratio.mid, "interval",
                   interval_json(&c->ratio), "p", c->p, "verdict", verdict_name[c->verdict]);
     return json_array_append_new(state, pair) ? -ENOMEM : 0;
 }
@@ -216,21 +211,18 @@ static int add_pair(const struct uc_samples *s, size_t a, size_t b, const struct
 static int print_json(const struct uc_samples *s, const struct summary *m)
 {
     json_t *rows = json_array(), *pairs = json_array();
-    json_t *all = json_pack("{s:o, s:o}", "rows", rows, "comparisons", pairs);
+    json_t *all = json_pack("{s:s, s:o, s:o}", "tool", UC_TOOL, "rows", rows, "comparisons", pairs);
     int rc = all ? 0 : -ENOMEM;
 
     for (size_t i = 0; i < s->rows && !rc; i++)
         rc = json_array_append_new(rows, row_json(s, i, &m[i])) ? -ENOMEM : 0;
     if (!rc)
         rc = each_pair(s, pairs, add_pair);
-    char *text = rc ? NULL : uc_json_text(all);
-    if (text)
-        rc = uc_print(text, strlen(text));
-    else if (!rc)
-        rc = -ENOMEM;
-    free(text);
-    json_decref(all);
-    return rc;
+    if (rc) {
+        json_decref(all);
+        all = NULL;
+    }
+    return uc_print_json(all);
 }
 
 /* 0, a negative errno, or the exit code of what was said already. */

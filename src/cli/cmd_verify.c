@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/given.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/session.h"
 #include "fit/drift.h"
 #include "measure/plan.h"
@@ -407,6 +408,7 @@ static void print_text(const struct verify *v)
     struct change c[3];
     size_t n = changes(v, c);
 
+    uc_print_version();
     printf("%s (%s%s%s): %s, CPU %d\n", v->p.cpu.key, uc_given_environment(&v->p),
            *v->p.variant ? ", " : "", v->p.variant, v->session.cpu.name, v->session.pu);
     for (size_t i = 0; i < n; i++)
@@ -446,16 +448,12 @@ static void print_csv(const struct verify *v)
             else
                 puts(",,,");
         }
+    uc_print_version();
 }
 
 static json_t *number_or_null(double x)
 {
     return isfinite(x) ? json_real(round(x * 1e4) / 1e4) : json_null();
-}
-
-static json_t *size_or_null(size_t n, bool is)
-{
-    return is ? json_integer((json_int_t)n) : json_null();
 }
 
 static json_t *now_json(const struct uc_drift_item *d)
@@ -472,10 +470,10 @@ static json_t *item_json(const struct uc_drift_item *d)
 {
     return json_pack("{s:s, s:I, s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:o}", "kind",
                      d->limit ? "limit" : "range", "first", (json_int_t)d->first, "last",
-                     size_or_null(d->last, d->last != SIZE_MAX), "in_use", d->chosen, "against",
-                     d->other[0] ? json_string(d->other) : json_null(), "verdict",
-                     uc_drift_name[d->verdict], "loss", number_or_null(d->loss), "lo",
-                     number_or_null(d->lo), "hi", number_or_null(d->hi), "right_now", now_json(d));
+                     uc_json_size(d->last, SIZE_MAX), "in_use", d->chosen, "against",
+                     uc_json_string(d->other), "verdict", uc_drift_name[d->verdict], "loss",
+                     number_or_null(d->loss), "lo", number_or_null(d->lo), "hi",
+                     number_or_null(d->hi), "right_now", now_json(d));
 }
 
 static json_t *items_json(const struct verify *v)
@@ -506,22 +504,13 @@ static json_t *changes_json(const struct verify *v)
 static int print_json(const struct verify *v)
 {
     json_t *o = json_pack(
-        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:{s:I, s:I, s:I}}", "tool", "ucopy-tune " UC_VERSION,
-        "file", v->path, "key", v->p.cpu.key, "environment", uc_given_environment(&v->p), "variant",
-        *v->p.variant ? json_string(v->p.variant) : json_null(), "changed", changes_json(v),
-        "entries", items_json(v), "verdicts", "holds",
-        (json_int_t)(count(v, true, UC_HOLDS) + count(v, false, UC_HOLDS)), "drifted",
-        (json_int_t)(count(v, true, UC_DRIFTED) + count(v, false, UC_DRIFTED)), "unsure",
+        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:{s:I, s:I, s:I}}", "tool", UC_TOOL, "file", v->path,
+        "key", v->p.cpu.key, "environment", uc_given_environment(&v->p), "variant",
+        uc_json_string(v->p.variant), "changed", changes_json(v), "entries", items_json(v),
+        "verdicts", "holds", (json_int_t)(count(v, true, UC_HOLDS) + count(v, false, UC_HOLDS)),
+        "drifted", (json_int_t)(count(v, true, UC_DRIFTED) + count(v, false, UC_DRIFTED)), "unsure",
         (json_int_t)(count(v, true, UC_UNSURE) + count(v, false, UC_UNSURE)));
-    char *text = o ? uc_json_text(o) : NULL;
-
-    if (text)
-        fputs(text, stdout);
-    else
-        uc_error("no memory for the answer");
-    json_decref(o);
-    free(text);
-    return text ? 0 : UC_EXIT_MACHINE;
+    return uc_print_json(o);
 }
 
 static int print(const struct verify *v, int format)

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/compare.h"
 #include "cli/given.h"
+#include "cli/output.h"
 
 /* Columns of a block; what is more follows in another block. */
 enum { STRATEGIES_A_BLOCK = 3, LIMITS_A_BLOCK = 5, LOSSES_A_BLOCK = 3, WIDTH = 100 };
@@ -370,6 +371,7 @@ void uc_compare_print_text(const struct uc_compare *c)
 {
     static const unsigned environment[] = {UCOPY_USER, UCOPY_KERNEL};
 
+    uc_print_version();
     for (size_t i = 0; i < c->n; i++)
         print_profile(c, i);
     for (size_t i = 0; i < c->tables; i++) {
@@ -471,19 +473,10 @@ void uc_compare_print_csv(const struct uc_compare *c)
     }
     each_absent(c, UCOPY_USER, csv_absent, "user");
     each_absent(c, UCOPY_KERNEL, csv_absent, "kernel");
+    uc_print_version();
 }
 
 /* ---- JSON ---- */
-
-static json_t *text_or_null(const char *s)
-{
-    return *s ? json_string(s) : json_null();
-}
-
-static json_t *size_or_null(size_t n)
-{
-    return n == SIZE_MAX ? json_null() : json_integer((json_int_t)n);
-}
 
 static json_t *number(double x)
 {
@@ -501,14 +494,14 @@ static json_t *profile_json(const struct uc_compare *c, size_t i)
 
     return json_pack(
         "{s:o, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "label",
-        label_json(i), "file", c->file[i], "key", text_or_null(p->cpu.key), "name",
-        text_or_null(p->cpu.name), "hypervisor", text_or_null(p->cpu.hypervisor_name),
-        "environment", uc_given_environment(p), "variant", text_or_null(p->variant), "grade",
-        text_or_null(uc_given_method(p, "grade")), "kernel",
-        text_or_null(uc_given_method(p, "kernel")), "libc",
-        text_or_null(uc_given_method(p, "libc")), "microcode",
-        text_or_null(uc_given_method(p, "microcode")), "compiler",
-        text_or_null(uc_given_method(p, "compiler")), "weights", text_or_null(weights_of(p)),
+        label_json(i), "file", c->file[i], "key", uc_json_string(p->cpu.key), "name",
+        uc_json_string(p->cpu.name), "hypervisor", uc_json_string(p->cpu.hypervisor_name),
+        "environment", uc_given_environment(p), "variant", uc_json_string(p->variant), "grade",
+        uc_json_string(uc_given_method(p, "grade")), "kernel",
+        uc_json_string(uc_given_method(p, "kernel")), "libc",
+        uc_json_string(uc_given_method(p, "libc")), "microcode",
+        uc_json_string(uc_given_method(p, "microcode")), "compiler",
+        uc_json_string(uc_given_method(p, "compiler")), "weights", uc_json_string(weights_of(p)),
         "method", json_integer(method_version(p)), "complete", (int)p->complete, "edited",
         (int)p->digest_differs);
 }
@@ -524,7 +517,7 @@ static json_t *steps_json(const struct uc_compare *c, const struct uc_compare_ta
         json_array_append_new(
             steps,
             json_pack("{s:I, s:o, s:o, s:o, s:b}", "first", (json_int_t)(s ? t->end[s - 1] + 1 : 0),
-                      "last", size_or_null(t->end[s]), "strategies", names, "libc",
+                      "last", uc_json_size(t->end[s], SIZE_MAX), "strategies", names, "libc",
                       beside_libc(c, t) ? json_string(uc_compare_libc(c, t, s)) : json_null(),
                       "differ", (int)uc_compare_differs(c, t, s)));
     }
@@ -562,7 +555,7 @@ static json_t *loss_json(const struct uc_compare_table *t, size_t row, size_t k)
                      "on", label_json(t->who[k]), "mean", number(x->share.mean), "worst",
                      number(x->share.worst), "worst_at", (json_int_t)x->share.worst_at, "sizes",
                      (json_int_t)x->share.sizes, "unmeasured", (json_int_t)x->share.unmeasured,
-                     "lacks", text_or_null(ucopy_isa_text(x->lacking, names, sizeof(names))));
+                     "lacks", uc_json_string(ucopy_isa_text(x->lacking, names, sizeof(names))));
 }
 
 static json_t *table_json(const struct uc_compare *c, const struct uc_compare_table *t)
@@ -587,8 +580,8 @@ static json_t *libc_json(const struct uc_compare *c)
     if (!c->has_libc)
         return json_null();
     return json_pack("{s:s, s:o, s:o}", "name", libc_title(title), "rep_movsb_from",
-                     size_or_null(c->libc.rep_movsb), "non_temporal_from",
-                     size_or_null(c->libc.non_temporal));
+                     uc_json_size(c->libc.rep_movsb, SIZE_MAX), "non_temporal_from",
+                     uc_json_size(c->libc.non_temporal, SIZE_MAX));
 }
 
 static void absent_json(size_t profile, const char *name, const char *why, void *list)
@@ -607,15 +600,7 @@ int uc_compare_print_json(const struct uc_compare *c)
         json_array_append_new(tables, table_json(c, &c->table[i]));
     each_absent(c, UCOPY_USER, absent_json, absent);
     each_absent(c, UCOPY_KERNEL, absent_json, absent);
-    json_t *root =
-        json_pack("{s:s, s:o, s:o, s:o, s:o}", "tool", "ucopy-tune " UC_VERSION, "profiles",
-                  profiles, "libc", libc_json(c), "tables", tables, "absent", absent);
-    char *text = root ? uc_json_text(root) : NULL;
-    if (text)
-        fputs(text, stdout);
-    else
-        uc_error("no memory for the answer");
-    json_decref(root);
-    free(text);
-    return text ? UC_EXIT_OK : UC_EXIT_MACHINE;
+    json_t *root = json_pack("{s:s, s:o, s:o, s:o, s:o}", "tool", UC_TOOL, "profiles", profiles,
+                             "libc", libc_json(c), "tables", tables, "absent", absent);
+    return uc_print_json(root);
 }

@@ -1,4 +1,5 @@
-/* JSON in and out, inside src/profile only.
+/* JSON in and out. Reading is for src/profile only; the values that are written serve the commands
+ * too.
  *
  * Reading goes through nodes, each of which knows its path from the root, so that every complaint
  * names its place. The first complaint sticks and later reads do nothing but return zeros: a reader
@@ -62,6 +63,7 @@ json_t *uc_json_string(const char *s);
 json_t *uc_json_number(double v, int digits);
 json_t *uc_json_positive(double v, int digits); /* 0 and below is null too */
 json_t *uc_json_size(size_t v, size_t absent);  /* null where v is absent */
+json_t *uc_json_isa(uint32_t isa);              /* names of instruction sets; NULL: no memory */
 
 /* Flags of every dump: 10 digits are more than any number here has. */
 #define UC_JSON_DUMP (JSON_REAL_PRECISION(10) | JSON_ENCODE_ANY)

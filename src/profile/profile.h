@@ -76,6 +76,9 @@ int uc_profile_hash_strategies(struct uc_profile *p);
  * strategy has sizes enough. 0 or -ENOMEM. */
 int uc_profile_set_slopes(struct uc_profile *p, const struct uc_slope_options *o);
 
+/* The `slopes` object of a profile. NULL: no memory. */
+json_t *uc_slopes_to_json(const struct uc_slopes *s);
+
 /* The `cpu` object of a profile and of `info --format json`, without its xcr0. NULL: no memory. */
 json_t *uc_cpu_to_json(const struct uc_cpu *cpu);
 

@@ -26,7 +26,7 @@ static json_t *kept(json_t *value)
     return value ? json_incref(value) : json_null();
 }
 
-static json_t *isa_json(uint32_t isa)
+json_t *uc_json_isa(uint32_t isa)
 {
     char text[128], *rest = text, *name;
     json_t *array = json_array();
@@ -60,7 +60,7 @@ json_t *uc_cpu_to_json(const struct uc_cpu *c)
     rc |= set(o, "codename", uc_json_string(c->codename));
     rc |= set(o, "core_kind", uc_json_string(c->core_kind));
     rc |= set(o, "hypervisor", hypervisor_json(c));
-    rc |= set(o, "isa", isa_json(c->isa));
+    rc |= set(o, "isa", uc_json_isa(c->isa));
     return done(o, rc);
 }
 
@@ -157,7 +157,7 @@ static json_t *inline_part_json(const struct uc_inline_part *i, bool with_isa)
     o = json_pack("{so sI so}", "strategy", uc_json_string(i->strategy), "max", (json_int_t)i->max,
                   "ratio_to_called", uc_json_positive(i->ratio_to_called, 4));
     const struct ucopy_strategy *s = ucopy_find(i->strategy);
-    rc = !o || (with_isa && set(o, "isa", isa_json(s ? s->isa : 0)));
+    rc = !o || (with_isa && set(o, "isa", uc_json_isa(s ? s->isa : 0)));
     return done(o, rc);
 }
 

@@ -34,7 +34,7 @@ static json_t *row_json(const struct uc_slopes_row *row, enum uc_unit unit)
     return o;
 }
 
-static json_t *slopes_json(const struct uc_slopes *s)
+json_t *uc_slopes_to_json(const struct uc_slopes *s)
 {
     json_t *rows = json_object();
     int rc = !rows;
@@ -67,7 +67,7 @@ int uc_profile_set_slopes(struct uc_profile *p, const struct uc_slope_options *o
     if (rc)
         return rc;
     json_decref(p->slopes);
-    p->slopes = any_measured(&s) ? slopes_json(&s) : NULL;
+    p->slopes = any_measured(&s) ? uc_slopes_to_json(&s) : NULL;
     if (any_measured(&s) && !p->slopes)
         rc = -ENOMEM;
     uc_slopes_free(&s);
