@@ -420,6 +420,7 @@ static void text_keeps_to_a_hundred_columns(void **state)
     }
     free(text);
     assert_holds("out", "\nI  made-0f-01, user, grade B: Made Up 9000");
+    assert_holds("out", "\n   file first.json\n"); /* there is another one of its key */
     assert_holds("out", "microcode 0x77");
     assert_holds("out", "one header for all: ");
     assert_holds("out", "C on D is the C library's memcpy: D lacks avx2");

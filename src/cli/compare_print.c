@@ -78,6 +78,18 @@ static json_int_t method_version(const struct uc_profile *p)
     return json_integer_value(json_object_get(p->method, "version"));
 }
 
+/* Is there another one of its key, environment and variant? */
+static bool has_namesake(const struct uc_compare *c, size_t i)
+{
+    const struct uc_profile *p = &c->p[i];
+
+    for (size_t k = 0; k < c->n; k++)
+        if (k != i && !strcmp(c->p[k].cpu.key, p->cpu.key) &&
+            c->p[k].environment == p->environment && !strcmp(c->p[k].variant, p->variant))
+            return true;
+    return false;
+}
+
 static void print_profile(const struct uc_compare *c, size_t i)
 {
     const struct uc_profile *p = &c->p[i];
@@ -93,6 +105,8 @@ static void print_profile(const struct uc_compare *c, size_t i)
            or_dash(uc_given_method(p, "timer")),
            json_is_true(json_object_get(p->method, "quick")) ? ", a quick run" : "",
            p->complete ? "" : ", interrupted", *p->tool ? p->tool : "?");
+    if (has_namesake(c, i))
+        printf("   file %.91s\n", c->file[i]);
 }
 
 /* ---- one ladder ---- */
