@@ -357,6 +357,9 @@ static void test_text(void **state)
 
     (void)state;
     assert_int_equal(run("", "", &out, &err), 0);
+    for (const char *p = out; *p; p += strcspn(p, "\n") + 1)
+        if (strcspn(p, "\n") > 100)
+            fail_msg("%zu columns: %.*s", strcspn(p, "\n"), (int)strcspn(p, "\n"), p);
     assert_memory_equal(out, "# ucopy-tune " UC_VERSION "\n", strlen(UC_VERSION) + 14);
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
         if (!strstr(out, lines[i]))

@@ -396,8 +396,13 @@ static json_t *disturbances_json(const struct uc_disturbance *d, size_t n)
 static void print_disturbances(const struct uc_disturbance *d, size_t n)
 {
     puts("\nwhat disturbs measuring here");
-    for (size_t i = 0; i < n; i++)
-        printf("  %s\n      mend: %s\n", d[i].what, d[i].mend);
+    for (size_t i = 0; i < n; i++) {
+        char text[256];
+        snprintf(text, sizeof(text), "  %.191s", d[i].what);
+        uc_print_wrapped(text, 4, stdout);
+        snprintf(text, sizeof(text), "      mend: %.191s", d[i].mend);
+        uc_print_wrapped(text, 8, stdout);
+    }
     if (!n)
         puts("  nothing that is visible from here");
 }
@@ -520,19 +525,14 @@ static int info_of_dump(const struct uc_options *o, bool json)
 
 static int choose_core(struct machine *m, int wanted)
 {
-    char text[256];
-    cpu_set_t usable;
-    int rc = uc_topology_choose(m->topology, wanted, &m->pu, &m->pu_why);
+    int rc = uc_session_check_core(m->topology, wanted);
 
-    if (!rc)
-        return UC_EXIT_OK;
-    uc_topology_usable(m->topology, &usable);
-    if (wanted >= 0)
-        uc_error("--core %d: not among the CPUs that this process may use (%s)", wanted,
-                 uc_cpu_set_text(&usable, text, sizeof(text)));
-    else
+    if (rc)
+        return rc;
+    rc = uc_topology_choose(m->topology, wanted, &m->pu, &m->pu_why);
+    if (rc)
         uc_error("info: no CPU to choose: %s", strerror(-rc));
-    return wanted >= 0 ? UC_EXIT_USAGE : UC_EXIT_MACHINE;
+    return rc ? UC_EXIT_MACHINE : UC_EXIT_OK;
 }
 
 static void measure(struct machine *m)

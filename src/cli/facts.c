@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "cli/output.h"
+
 /* A value longer than this pushes its own source to the right, and no other. */
 enum { VALUE_WIDTH = 48 };
 
@@ -43,22 +45,18 @@ static int key_width(const struct uc_facts *f)
     return (int)width;
 }
 
-static void print_key(const char *key, int width, FILE *out)
-{
-    fprintf(out, "  ");
-    for (const char *p = key; *p; p++)
-        putc(*p == '_' ? ' ' : *p, out);
-    fprintf(out, "%*s  ", width - (int)strlen(key), "");
-}
-
 void uc_facts_print(const struct uc_facts *f, FILE *out)
 {
     int width = key_width(f);
+    char text[sizeof(struct uc_fact)];
 
     for (size_t i = 0; i < f->n; i++) {
         const struct uc_fact *v = &f->v[i];
-        print_key(v->key, width, out);
-        fprintf(out, "%-*s  (%s)\n", VALUE_WIDTH, *v->value ? v->value : "unknown", v->source);
+        snprintf(text, sizeof(text), "  %-*s  %-*s  (%s)", width, v->key, VALUE_WIDTH,
+                 *v->value ? v->value : "unknown", v->source);
+        for (char *p = text; p < text + 2 + strlen(v->key); p++)
+            *p = *p == '_' ? ' ' : *p;
+        uc_print_wrapped(text, 2 + width + 2, out);
     }
 }
 

@@ -1,6 +1,5 @@
 #include "cli/output.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,24 @@
 void uc_print_version(void)
 {
     puts("# " UC_TOOL);
+}
+
+void uc_print_wrapped(const char *text, int indent, FILE *out)
+{
+    size_t at = 0;
+
+    for (const char *p = text; *p;) {
+        size_t blanks = strspn(p, " "), word = strcspn(p + blanks, " ");
+        if (at && at + blanks + word > 100) {
+            at = (size_t)fprintf(out, "\n%*s", indent, "") - 1;
+            p += blanks;
+            blanks = 0;
+        }
+        fprintf(out, "%.*s", (int)(blanks + word), p);
+        at += blanks + word;
+        p += blanks + word;
+    }
+    putc('\n', out);
 }
 
 int uc_print_json(json_t *root)

@@ -81,16 +81,15 @@ int uc_session_lock(void)
     return fd;
 }
 
-/* A core asked for by name is looked at before anything is waited for. */
-static int check_core(const struct uc_session *s, const struct uc_options *o)
+int uc_session_check_core(const struct uc_topology *t, int wanted)
 {
     cpu_set_t usable;
     char text[256];
 
-    uc_topology_usable(s->topology, &usable);
-    if (o->core < 0 || (o->core < CPU_SETSIZE && CPU_ISSET(o->core, &usable)))
+    uc_topology_usable(t, &usable);
+    if (wanted < 0 || (wanted < CPU_SETSIZE && CPU_ISSET(wanted, &usable)))
         return 0;
-    uc_error("--core %d: not among the CPUs that this process may use (%s)", o->core,
+    uc_error("--core %d: not among the CPUs that this process may use (%s)", wanted,
              uc_cpu_set_text(&usable, text, sizeof(text)));
     return UC_EXIT_USAGE;
 }
@@ -160,7 +159,7 @@ int uc_session_open(struct uc_session *s, const struct uc_options *o, size_t cha
         rc = UC_EXIT_MACHINE;
         goto out;
     }
-    rc = check_core(s, o);
+    rc = uc_session_check_core(s->topology, o->core); /* before anything is waited for */
     if (rc)
         goto out;
     s->lock = uc_session_lock();

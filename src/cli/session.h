@@ -37,6 +37,10 @@ void uc_session_close(struct uc_session *s);
  * why). Closing it gives it back. */
 int uc_session_lock(void);
 
+/* Is a core asked for by --core (below 0: none was) among those that may be used? 0, or the exit
+ * code after one line on stderr. */
+int uc_session_check_core(const struct uc_topology *t, int wanted);
+
 /* From here on SIGINT and SIGTERM set uc_interrupted. uc_session_open does it too; a command calls
  * it earlier where it makes files before. */
 void uc_session_signals(void);

@@ -7,29 +7,8 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "cli/output.h"
 #include "cli/slopes.h"
-
-#define COLUMNS 100
-
-/* A sentence of words, broken at blanks: what does not fit goes on behind six of them. */
-static void put_wrapped(const char *text)
-{
-    size_t at = 0;
-
-    for (const char *p = text; *p;) {
-        size_t blanks = strspn(p, " "), word = strcspn(p + blanks, " ");
-        if (at && at + blanks + word > COLUMNS) {
-            fputs("\n     ", stdout);
-            at = 5;
-            p += blanks - 1;
-            blanks = 1;
-        }
-        printf("%.*s", (int)(blanks + word), p);
-        at += blanks + word;
-        p += blanks + word;
-    }
-    putchar('\n');
-}
 
 /* Where a range ends; it begins where the one above it does. */
 static void range_text(size_t hi, bool first, char *buf, size_t cap)
@@ -42,7 +21,25 @@ static void range_text(size_t hi, bool first, char *buf, size_t cap)
         snprintf(buf, cap, "to %s", uc_size_text(hi, a));
 }
 
-static void sure_text(const struct uc_segment *s, char *buf, size_t cap)
+/* Why a range has its strategy although another one was faster where both were measured. */
+static const char *against_faster(const struct uc_profile_entry *e, const struct uc_segment *s)
+{
+    const struct ucopy_strategy *other = ucopy_find(s->runner_up);
+    size_t last = s->max == SIZE_MAX ? s->measured_to : s->max;
+
+    if (e->whole && s == e->ladder.segment) /* timed beside others from end to end */
+        return "by the whole ladder's cost";
+    if (other && (other->max < last || (s > e->ladder.segment && other->min > s[-1].max + 1)))
+        return "the other serves a part";
+    for (size_t i = 0; i < e->barred_n; i++)
+        if (!strcmp(e->barred[i].strategy, s->runner_up) && e->barred[i].from <= last &&
+            (s == e->ladder.segment || e->barred[i].to > s[-1].max))
+            return "the other is barred in it";
+    return "by the cost of all ranges";
+}
+
+static void sure_text(const struct uc_profile_entry *e, const struct uc_segment *s, char *buf,
+                      size_t cap)
 {
     char a[UC_SIZE_TEXT], b[UC_SIZE_TEXT];
 
@@ -51,7 +48,7 @@ static void sure_text(const struct uc_segment *s, char *buf, size_t cap)
     else if (s->tie)
         snprintf(buf, cap, "tie: the simpler one");
     else if (s->margin < 1)
-        snprintf(buf, cap, "by the whole ladder's cost");
+        snprintf(buf, cap, "%s", against_faster(e, s));
     else if (s->max == SIZE_MAX)
         snprintf(buf, cap, "measured to %s", uc_size_text(s->measured_to, a));
     else if (!s->bracketed)
@@ -92,7 +89,7 @@ static void print_entry(const struct uc_tune *t, enum uc_entry entry)
         char range[64], sure[96], runner[64] = "", gain[16] = "-";
         double g = range_gain(t, entry, lo, s->max);
         range_text(s->max, !i, range, sizeof(range));
-        sure_text(s, sure, sizeof(sure));
+        sure_text(&t->profile.entry[entry], s, sure, sizeof(sure));
         if (s->runner_up[0])
             snprintf(runner, sizeof(runner), "%s %+.0f", s->runner_up, 100 * (s->margin - 1));
         if (!isnan(g))
@@ -179,7 +176,7 @@ static void print_other_choice(const char *consumer, const json_t *other)
     fprintf(f, "  %-5s %.0f %% cheaper by ", consumer, 100 * (1 - 1 / gain));
     put_ladder(json_object_get(other, "segments"), f);
     fclose(f);
-    put_wrapped(text ? text : "");
+    uc_print_wrapped(text ? text : "", 6, stdout);
     free(text);
 }
 
@@ -258,7 +255,7 @@ static void print_notes(const struct uc_tune *t)
             char text[256];
             snprintf(text, sizeof(text), "  barred from %s, %zu to %zu: %s (%s)", uc_entry_name[e],
                      p->barred[i].from, p->barred[i].to, p->barred[i].strategy, p->barred[i].why);
-            put_wrapped(text);
+            uc_print_wrapped(text, 6, stdout);
         }
         if (p->barred_n > MOST_NOTES)
             printf("  barred from %s: %zu more, in the profile\n", uc_entry_name[e],
@@ -282,7 +279,7 @@ static void print_prior(const struct uc_tune *t)
                  "%s changed: on these readings the decision before costs %.1f %% over the best at "
                  "each size, this one %.1f %%",
                  uc_entry_name[e], 100 * t->prior_loss[e], 100 * t->new_loss[e]);
-        put_wrapped(text);
+        uc_print_wrapped(text, 6, stdout);
     }
 }
 
@@ -333,7 +330,7 @@ static void print_grade(const struct uc_grade *g)
 
     for (size_t i = 0; i < g->reasons && n < sizeof(text); i++)
         n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", i ? "; " : ": ", g->reason[i]);
-    put_wrapped(text);
+    uc_print_wrapped(text, 6, stdout);
 }
 
 void uc_tune_summary(const struct uc_tune *t)

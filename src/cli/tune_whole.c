@@ -160,11 +160,12 @@ size_t uc_tune_best_whole(const struct uc_whole *w, size_t n)
 
 static void tell(const struct uc_subject *u, const struct uc_whole *w)
 {
-    uc_detail(
-        "whole: %s costs %.4f (none %.3f, read %.3f, wait %.3f), %.2f at worst; libc over it %.2f at "
-        "least in mixes",
-        u->name, w->cost, w->under[UC_NONE], w->under[UC_READ], w->under[UC_WAIT], w->worst,
-        w->libc);
+    char libc[64] = "";
+
+    if (isfinite(w->libc)) /* else no mix was timed */
+        snprintf(libc, sizeof(libc), "; libc over it %.2f at least in mixes", w->libc);
+    uc_detail("whole: %s costs %.4f (none %.3f, read %.3f, wait %.3f), %.2f at worst%s", u->name,
+              w->cost, w->under[UC_NONE], w->under[UC_READ], w->under[UC_WAIT], w->worst, libc);
 }
 
 int uc_tune_time_whole(struct uc_tune *t, const struct uc_subject *tries, size_t n, double seconds,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fields.h"
 #include "base/file.h"
 #include "base/units.h"
 #include "measure/cells.h"
@@ -319,11 +320,26 @@ static void write_code_bytes(const struct uc_cell *c, FILE *out)
 
 /* In the order in which they are written; strategy, size and the costs go before. */
 static const struct column optional[] = {
-    COLUMN(size_hi),        COLUMN(mix),            COLUMN(order),      COLUMN(consumer),
-    COLUMN(src_state),      COLUMN(dst_state),      COLUMN(entry),      COLUMN(environment),
-    COLUMN(form),           COLUMN(code),           COLUMN(dst_align),  COLUMN(src_align),
-    COLUMN(page_distance),  COLUMN(dst_end),        COLUMN(src_end),    COLUMN(threads),
-    COLUMN(code_placement), COLUMN(mapping_spread), COLUMN(code_bytes), COLUMN(role),
+    COLUMN(size_hi),
+    COLUMN(mix),
+    COLUMN(order),
+    COLUMN(consumer),
+    COLUMN(src_state),
+    COLUMN(dst_state),
+    COLUMN(entry),
+    COLUMN(environment),
+    COLUMN(form),
+    COLUMN(code),
+    COLUMN(dst_align),
+    COLUMN(src_align),
+    COLUMN(page_distance),
+    COLUMN(dst_end),
+    COLUMN(src_end),
+    COLUMN(threads),
+    COLUMN(code_placement),
+    COLUMN(mapping_spread),
+    COLUMN(code_bytes),
+    COLUMN(role),
     COLUMN(n),
 };
 #define OPTIONAL (sizeof(optional) / sizeof(optional[0]))
@@ -378,24 +394,6 @@ static const struct column *find_column(const char *name)
     return c ? c : in_list(optional, OPTIONAL, name);
 }
 
-/* Cuts the next field off and trims its blanks; NULL at the end. */
-static char *next_field(char **at)
-{
-    char *field = *at, *comma, *end;
-
-    if (!field)
-        return NULL;
-    comma = strchr(field, ',');
-    if (comma)
-        *comma = 0;
-    *at = comma ? comma + 1 : NULL;
-    field += strspn(field, " \t");
-    end = field + strlen(field);
-    while (end > field && strchr(" \t\r", end[-1]))
-        *--end = 0;
-    return field;
-}
-
 static bool has(const struct reader *r, const struct column *c)
 {
     for (size_t i = 0; i < r->columns; i++)
@@ -425,7 +423,7 @@ static int read_header(struct reader *r, struct uc_cells *c, char *line)
 {
     char *name;
 
-    while ((name = next_field(&line))) {
+    while ((name = uc_next_field(&line))) {
         const struct column *col = find_column(name);
         if (r->columns == COLUMN_MAX)
             return fail(r, "more than %d columns", COLUMN_MAX);
@@ -489,7 +487,7 @@ static int read_row(struct reader *r, struct uc_cells *c, char *line)
     char *field;
 
     cell.lo = cell.hi = -1;
-    for (; (field = next_field(&line)); n++) {
+    for (; (field = uc_next_field(&line)); n++) {
         if (n >= r->columns)
             break;
         const struct column *col = r->column[n];

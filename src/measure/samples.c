@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fields.h"
 #include "base/file.h"
 
 #define FILE_MAX ((size_t)64 << 20)
@@ -29,32 +30,14 @@ __attribute__((format(printf, 2, 3))) static int fail(struct reader *r, const ch
     return -EINVAL;
 }
 
-/* Cuts the next field off and trims its blanks; NULL at the end. */
-static char *next_field(char **at)
-{
-    char *field = *at, *comma, *end;
-
-    if (!field)
-        return NULL;
-    comma = strchr(field, ',');
-    if (comma)
-        *comma = 0;
-    *at = comma ? comma + 1 : NULL;
-    field += strspn(field, " \t");
-    end = field + strlen(field);
-    while (end > field && strchr(" \t\r", end[-1]))
-        *--end = 0;
-    return field;
-}
-
 static int read_header(struct reader *r, char *line)
 {
-    char *field = next_field(&line);
+    char *field = uc_next_field(&line);
 
     r->s->column = calloc(UC_MAX_SAMPLES, sizeof(*r->s->column));
     if (!r->s->column)
         return -ENOMEM;
-    while ((field = next_field(&line))) {
+    while ((field = uc_next_field(&line))) {
         if (r->s->columns == UC_MAX_SAMPLES)
             return fail(r, "more than %d samples", UC_MAX_SAMPLES);
         r->s->column[r->s->columns] = strdup(field);
@@ -86,7 +69,7 @@ static int read_fields(struct reader *r, struct uc_sample_row *row, char *line)
     size_t column = 0;
     char *field;
 
-    for (; (field = next_field(&line)); column++) {
+    for (; (field = uc_next_field(&line)); column++) {
         if (column == r->s->columns)
             return fail(r, "more fields than the first line names columns");
         int rc = read_sample(r, row, column, field);
@@ -99,7 +82,7 @@ static int read_fields(struct reader *r, struct uc_sample_row *row, char *line)
 static int read_row(struct reader *r, char *line)
 {
     struct uc_samples *s = r->s;
-    char *name = next_field(&line);
+    char *name = uc_next_field(&line);
 
     if (!*name)
         return fail(r, "a row without a name");
