@@ -21,6 +21,7 @@
 
 #include <perfmon/pfmlib_perf_event.h>
 
+#include "machine/counter_events.h"
 #include "machine/counters.h"
 #include "tests/perf_filter.h"
 
@@ -65,56 +66,56 @@ static int open_one(struct uc_counters **c, const char *event, char *why, size_t
  * perfmon events; AMD BKDG and PPR): umask << 8 | event. 0: the library has no such event. */
 struct pmu {
     const char *name;
-    unsigned cycles, instructions, l1d;
+    unsigned cycles, instructions, l1d, branches, l2;
 };
 
 static const struct pmu table[] = {
-    {"ix86arch", 0x3c, 0xc0, 0},
-    {"core", 0x3c, 0xc0, 0x0f45},
-    {"atom", 0x3c, 0xc0, 0},
-    {"nhm", 0x3c, 0xc0, 0x0151},
-    {"nhm_ex", 0x3c, 0xc0, 0x0151},
-    {"wsm", 0x3c, 0x01c0, 0x0151},
-    {"wsm_dp", 0x3c, 0x01c0, 0x0151},
-    {"snb", 0x3c, 0xc0, 0x0151},
-    {"snb_ep", 0x3c, 0xc0, 0x0151},
-    {"ivb", 0x3c, 0xc0, 0x0151},
-    {"ivb_ep", 0x3c, 0xc0, 0x0151},
-    {"hsw", 0x3c, 0xc0, 0x0151},
-    {"hsw_ep", 0x3c, 0xc0, 0x0151},
-    {"bdw", 0x3c, 0xc0, 0x0151},
-    {"bdw_ep", 0x3c, 0xc0, 0x0151},
-    {"skl", 0x3c, 0xc0, 0x0151},
-    {"skx", 0x3c, 0xc0, 0x0151},
-    {"clx", 0x3c, 0xc0, 0x0151},
-    {"icl", 0x3c, 0xc0, 0x0151},
-    {"icx", 0x3c, 0xc0, 0x0151},
-    {"spr", 0x3c, 0xc0, 0x0151},
-    {"slm", 0x3c, 0xc0, 0x0104},
-    {"glm", 0x3c, 0xc0, 0x08d1},
-    {"tmt", 0x3c, 0xc0, 0x08d1},
-    {"knl", 0x3c, 0xc0, 0x0104},
-    {"knm", 0x3c, 0xc0, 0x0104},
-    {"amd64_k7", 0x76, 0xc0, 0x41},
-    {"amd64_k8_revb", 0x76, 0xc0, 0x41},
-    {"amd64_k8_revc", 0x76, 0xc0, 0x41},
-    {"amd64_k8_revd", 0x76, 0xc0, 0x41},
-    {"amd64_k8_reve", 0x76, 0xc0, 0x41},
-    {"amd64_k8_revf", 0x76, 0xc0, 0x41},
-    {"amd64_k8_revg", 0x76, 0xc0, 0x41},
-    {"amd64_fam10h_barcelona", 0x76, 0xc0, 0x41},
-    {"amd64_fam10h_shanghai", 0x76, 0xc0, 0x41},
-    {"amd64_fam10h_istanbul", 0x76, 0xc0, 0x41},
-    {"amd64_fam11h_turion", 0x76, 0xc0, 0x41},
-    {"amd64_fam12h_llano", 0x76, 0xc0, 0x41},
-    {"amd64_fam14h_bobcat", 0x76, 0xc0, 0x41},
-    {"amd64_fam15h_interlagos", 0x76, 0xc0, 0x0341},
-    {"amd64_fam16h", 0x76, 0xc0, 0x41},
-    {"amd64_fam17h", 0x76, 0xc0, 0xe060},
-    {"amd64_fam17h_zen1", 0x76, 0xc0, 0xe060},
-    {"amd64_fam17h_zen2", 0x76, 0xc0, 0x5b43},
-    {"amd64_fam19h_zen3", 0x76, 0xc0, 0x5f44},
-    {"amd64_fam19h_zen4", 0x76, 0xc0, 0xdf44},
+    {"ix86arch", 0x3c, 0xc0, 0, 0xc5, 0},
+    {"core", 0x3c, 0xc0, 0x0f45, 0xc5, 0x7024},
+    {"atom", 0x3c, 0xc0, 0, 0xc5, 0x7024},
+    {"nhm", 0x3c, 0xc0, 0x0151, 0x7f89, 0x07f1},
+    {"nhm_ex", 0x3c, 0xc0, 0x0151, 0x7f89, 0x07f1},
+    {"wsm", 0x3c, 0x01c0, 0x0151, 0xc5, 0x07f1},
+    {"wsm_dp", 0x3c, 0x01c0, 0x0151, 0xc5, 0x07f1},
+    {"snb", 0x3c, 0xc0, 0x0151, 0x04c5, 0x07f1},
+    {"snb_ep", 0x3c, 0xc0, 0x0151, 0x04c5, 0x07f1},
+    {"ivb", 0x3c, 0xc0, 0x0151, 0xc5, 0x07f1},
+    {"ivb_ep", 0x3c, 0xc0, 0x0151, 0xc5, 0x07f1},
+    {"hsw", 0x3c, 0xc0, 0x0151, 0xc5, 0x07f1},
+    {"hsw_ep", 0x3c, 0xc0, 0x0151, 0xc5, 0x07f1},
+    {"bdw", 0x3c, 0xc0, 0x0151, 0xc5, 0x07f1},
+    {"bdw_ep", 0x3c, 0xc0, 0x0151, 0xc5, 0x07f1},
+    {"skl", 0x3c, 0xc0, 0x0151, 0xc5, 0x1ff1},
+    {"skx", 0x3c, 0xc0, 0x0151, 0xc5, 0x1ff1},
+    {"clx", 0x3c, 0xc0, 0x0151, 0xc5, 0x1ff1},
+    {"icl", 0x3c, 0xc0, 0x0151, 0xc5, 0x1ff1},
+    {"icx", 0x3c, 0xc0, 0x0151, 0xc5, 0x1ff1},
+    {"spr", 0x3c, 0xc0, 0x0151, 0xc5, 0x1f25},
+    {"slm", 0x3c, 0xc0, 0x0104, 0xc5, 0},
+    {"glm", 0x3c, 0xc0, 0x08d1, 0xc5, 0x10d1},
+    {"tmt", 0x3c, 0xc0, 0x08d1, 0xc5, 0x10d1},
+    {"knl", 0x3c, 0xc0, 0x0104, 0xc5, 0},
+    {"knm", 0x3c, 0xc0, 0x0104, 0xc5, 0},
+    {"amd64_k7", 0x76, 0xc0, 0x41, 0xc3, 0},
+    {"amd64_k8_revb", 0x76, 0xc0, 0x41, 0xc3, 0x027e},
+    {"amd64_k8_revc", 0x76, 0xc0, 0x41, 0xc3, 0x027e},
+    {"amd64_k8_revd", 0x76, 0xc0, 0x41, 0xc3, 0x027e},
+    {"amd64_k8_reve", 0x76, 0xc0, 0x41, 0xc3, 0x027e},
+    {"amd64_k8_revf", 0x76, 0xc0, 0x41, 0xc3, 0x027e},
+    {"amd64_k8_revg", 0x76, 0xc0, 0x41, 0xc3, 0x027e},
+    {"amd64_fam10h_barcelona", 0x76, 0xc0, 0x41, 0xc3, 0x0a7e},
+    {"amd64_fam10h_shanghai", 0x76, 0xc0, 0x41, 0xc3, 0x0a7e},
+    {"amd64_fam10h_istanbul", 0x76, 0xc0, 0x41, 0xc3, 0x0a7e},
+    {"amd64_fam11h_turion", 0x76, 0xc0, 0x41, 0xc3, 0x027e},
+    {"amd64_fam12h_llano", 0x76, 0xc0, 0x41, 0xc3, 0x0a7e},
+    {"amd64_fam14h_bobcat", 0x76, 0xc0, 0x41, 0xc3, 0x027e},
+    {"amd64_fam15h_interlagos", 0x76, 0xc0, 0x0341, 0xc3, 0x027e},
+    {"amd64_fam16h", 0x76, 0xc0, 0x41, 0xc3, 0},
+    {"amd64_fam17h", 0x76, 0xc0, 0xe060, 0xc3, 0x0864},
+    {"amd64_fam17h_zen1", 0x76, 0xc0, 0xe060, 0xc3, 0x0864},
+    {"amd64_fam17h_zen2", 0x76, 0xc0, 0x5b43, 0xc3, 0x5a43},
+    {"amd64_fam19h_zen3", 0x76, 0xc0, 0x5f44, 0xc3, 0x5e44},
+    {"amd64_fam19h_zen4", 0x76, 0xc0, 0xdf44, 0xc3, 0xde44},
 };
 
 #define NAMES_CAP 128
@@ -136,30 +137,26 @@ static int list_pmus(const void *arg)
     return 0;
 }
 
-/* Says what the library makes of the default events when it takes this CPU for another. */
+/* Says what the library makes of the events when it takes this CPU for another. */
 static int encode_as(const void *name)
 {
-    static const char *const what[] = {"cycles", "instructions", "l1d"};
     const char *events[UC_MAX_EVENTS];
+    size_t had = 0;
     setenv("LIBPFM_FORCE_PMU", name, 1);
     const char *pmu = uc_counters_pmu();
     if (!pmu || strcmp(pmu, name)) {
         printf("the library is %s", pmu ? pmu : "of no PMU");
         return 1;
     }
-    size_t n = uc_counters_default(events);
-    for (size_t i = 0; i < n; i++) {
+    for (int e = 0; e < UC_EVENTS; e++) {
         uint32_t type;
         uint64_t config;
-        if (uc_counters_encode(events[i], &type, &config))
-            return 2;
-        /* events are told apart by what only their list holds */
-        const char *id = strstr(events[i], "perf::CYCLES")         ? what[0]
-                         : strstr(events[i], "perf::INSTRUCTIONS") ? what[1]
-                                                                   : what[2];
-        printf("%s %u %llx\n", id, type, (unsigned long long)config);
+        if (uc_counters_encode(uc_event_names[e], &type, &config))
+            continue;
+        had += e == UC_CYCLES || e == UC_INSTRUCTIONS || e == UC_L1D_MISSES;
+        printf("%d %u %llx\n", e, type, (unsigned long long)config);
     }
-    return 0;
+    return uc_counters_default(events) == had ? 0 : 2;
 }
 
 static const struct pmu *known_pmu(const char *name)
@@ -172,15 +169,15 @@ static const struct pmu *known_pmu(const char *name)
 
 /* The low 16 bits are event and unit mask, bits 32 to 35 AMD's upper event bits; Intel's pseudo
  * modifiers and AMD's guest bits stand elsewhere. */
-static unsigned config_of(const char *text, const char *what, bool raw)
+static unsigned config_of(const char *text, enum uc_event what, bool raw)
 {
-    char form[64];
     unsigned type = PERF_TYPE_RAW;
     unsigned long long config = 0;
-    const char *line = strstr(text, what);
-    snprintf(form, sizeof(form), "%s %%u %%llx", what);
-    if (line)
-        assert_int_equal(sscanf(line, form, &type, &config), 2);
+    char start[8];
+    snprintf(start, sizeof(start), "%d ", (int)what);
+    for (const char *line = text; line; line = strchr(line, '\n'), line += line != NULL)
+        if (!strncmp(line, start, strlen(start)))
+            assert_int_equal(sscanf(line + strlen(start), "%u %llx", &type, &config), 2);
     if (raw)
         assert_int_equal(type, PERF_TYPE_RAW);
     return (unsigned)(config & 0xffff) | (unsigned)(config >> 32 & 0xf) << 16;
@@ -188,25 +185,29 @@ static unsigned config_of(const char *text, const char *what, bool raw)
 
 static void encoded_for_a_pmu(void **state)
 {
+    static const char *const word[UC_EVENTS] = {"cycles", "instructions", "branch misses",
+                                                "L1D misses", "L2 misses"};
     char text[1024];
     const char *name = *state;
     const struct pmu *known = known_pmu(name);
+    unsigned wanted[UC_EVENTS] = {0}, missing = 0;
     if (in_child(encode_as, name, text, sizeof(text)))
         fail_msg("%s: %s", name, text);
-    unsigned cycles = config_of(text, "cycles", known), l1d = config_of(text, "l1d", known),
-             instructions = config_of(text, "instructions", known);
-    if (known) {
-        if (cycles != known->cycles || instructions != known->instructions || l1d != known->l1d)
-            fail_msg("%s: cycles %x, instructions %x, l1d %x", name, cycles, instructions, l1d);
-        if (known->l1d == 0)
-            print_message("# skipped: libpfm4 has no L1D misses for %s\n", name);
-        return;
+    if (known)
+        memcpy(wanted,
+               (unsigned[UC_EVENTS]){known->cycles, known->instructions, known->branches,
+                                     known->l1d, known->l2},
+               sizeof(wanted));
+    for (int e = 0; e < UC_EVENTS; e++) {
+        unsigned config = config_of(text, (enum uc_event)e, known);
+        if (known && config != wanted[e])
+            fail_msg("%s: %s %x in place of %x", name, word[e], config, wanted[e]);
+        if (!config)
+            print_message("# skipped: libpfm4 has no %s for %s\n", word[e], name);
+        missing += !config;
     }
-    if (!cycles || !instructions || !l1d) {
-        print_message("# skipped: libpfm4 lacks for %s:%s%s%s\n", name, cycles ? "" : " cycles",
-                      instructions ? "" : " instructions", l1d ? "" : " L1D misses");
+    if (!known && missing)
         skip();
-    }
 }
 
 /* ---- names ---- */

@@ -66,6 +66,7 @@ static struct uc_profile *full_profile(size_t cells)
     p->weights = json_pack("{ss s[fff]}", "name", "default", "mix", 1.0 / 3, 0.1, 0.5);
     p->validation = json_pack("{ss s{sf}}", "libc", "glibc 2.36", "libc_gain", "geomean", 1.304);
     p->syscalls = json_pack("{sf}", "read", 12.5);
+    e->counters = json_pack("{sss[{ss}]}", "pmu", "skl", "segments", "text", "20.0 cycles a call");
     s = made_up_segment(p, UC_COPY, 64, "unrolled");
     s->lo = 60;
     s->hi = 70;

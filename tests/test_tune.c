@@ -87,11 +87,16 @@ static void a_quick_run_replaces_no_longer_one(void **state)
     assert_int_equal(sh("cmp -s *.json before/*.json"), 1);
 }
 
+/* Nor a PMU that the library knows, which is said in the summary. */
 static void kernel_without_a_compiler(void **state)
 {
-    assert_int_equal(sh("CC=/nowhere/cc " TUNE "--environment kernel"), 0);
+    assert_int_equal(
+        sh("CC=/nowhere/cc LIBPFM_FORCE_PMU=no_such_pmu " TUNE "--environment kernel"), 0);
+    assert_holds("out", "\nNo hardware counters explain the choices: libpfm4 knows no event for cycles "
+                        "of this CPU, whose");
     assert_holds("err", "warning: no compiler ('/nowhere/cc' cannot be run)");
     assert_int_equal(lines("err"), 1);
+    assert_int_equal(sh("grep '\"counters\"' *.json"), 1);
     files_are_whole(true);
     char *name = only(".json"), path[300];
     snprintf(path, sizeof(path), "%s/%s", dir, name);

@@ -129,7 +129,8 @@ static int run(struct uc_tune *t)
                  {"check", uc_tune_check},      {"measure", uc_tune_measure},
                  {"choose", uc_tune_choose},    {"apply prior", uc_tune_apply_prior},
                  {"compose", uc_tune_compose},  {"limits", uc_tune_limits},
-                 {"prove", uc_tune_prove},      {"write", uc_tune_write}};
+                 {"prove", uc_tune_prove},      {"explain", uc_tune_explain},
+                 {"write", uc_tune_write}};
     int rc = 0;
 
     for (size_t i = 0; i < sizeof(stage) / sizeof(stage[0]) && !rc; i++) {

@@ -237,6 +237,44 @@ static void print_consumers(const struct uc_tune *t)
     puts(*sep ? ": the same, or no more than the margin cheaper" : "every one: another");
 }
 
+static void print_explanation(enum uc_entry e, const json_t *row, bool first)
+{
+    const json_t *max = json_object_get(row, "max"), *counted = json_object_get(row, "sizes");
+    size_t lo = (size_t)json_integer_value(json_array_get(counted, 0)),
+           hi = (size_t)json_integer_value(json_array_get(counted, 1));
+    char range[64], a[UC_SIZE_TEXT], text[1200];
+
+    range_text(json_is_integer(max) ? (size_t)json_integer_value(max) : SIZE_MAX, first, range,
+               sizeof(range));
+    snprintf(text, sizeof(text), "  %s %s, %s %s: %s", uc_entry_name[e], range,
+             hi > lo ? "mixed to" : "at", uc_size_text(hi, a),
+             json_string_value(json_object_get(row, "text")));
+    uc_print_wrapped(text, 6, stdout);
+}
+
+/* Why the chosen copies win, each in one line; or why nobody can tell. */
+static void print_explanations(const struct uc_tune *t)
+{
+    char text[320];
+
+    if (!t->counted) {
+        snprintf(text, sizeof(text), "No hardware counters explain the choices: %s",
+                 t->no_counters);
+        putchar('\n');
+        uc_print_wrapped(text, 6, stdout);
+        return;
+    }
+    puts(
+        "\nBy hardware counters, user mode, apart from timing; copy with dst not read, nocache with a "
+        "warm\nset read after it; a call of the chosen copy against its runner-up's");
+    for (int e = 0; e < UC_ENTRY_COUNT; e++) {
+        const json_t *rows = json_object_get(t->profile.entry[e].counters, "segments"), *row;
+        size_t i;
+        json_array_foreach(rows, i, row)
+            print_explanation((enum uc_entry)e, row, t->profile.entry[e].ladder.n == 1);
+    }
+}
+
 #define MOST_NOTES 6
 
 /* Is the strategy the chosen one at that size? */
@@ -356,6 +394,7 @@ void uc_tune_summary(const struct uc_tune *t)
         print_gains(t);
     print_slopes(t);
     print_limits(t);
+    print_explanations(t);
     print_consumers(t);
     print_notes(t);
     print_prior(t);

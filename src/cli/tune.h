@@ -56,6 +56,9 @@ struct uc_tune {
     struct uc_cells proof; /* that judge */
     struct uc_regret regret[UC_ENTRY_COUNT];
 
+    bool counted;          /* with hardware counters: the profile's entries tell why */
+    char no_counters[256]; /* else the reason */
+
     struct uc_profile prior; /* --prior, or what lies in the output folder */
     bool has_prior;
     bool stood[UC_ENTRY_COUNT]; /* the prior's ladder stands */
@@ -113,6 +116,7 @@ int uc_tune_apply_prior(struct uc_tune *t);
 int uc_tune_compose(struct uc_tune *t);
 int uc_tune_limits(struct uc_tune *t);
 int uc_tune_prove(struct uc_tune *t);
+int uc_tune_explain(struct uc_tune *t);
 int uc_tune_write(struct uc_tune *t);
 void uc_tune_summary(const struct uc_tune *t);
 
@@ -158,6 +162,8 @@ struct uc_slope_options uc_tune_slope_options(const struct uc_tune *t);
 int uc_tune_sweep(struct uc_tune *t, const struct uc_plan *plan, const struct uc_subject *subjects,
                   size_t n, struct uc_sweep_options *so, struct uc_cells *cells,
                   struct uc_sweep_facts *facts);
+/* The exit code for a measurement that failed with rc, what was kept of the run said. */
+int uc_tune_failed(const struct uc_tune *t, int rc);
 /* Sweep options with this run's weights, caches and clock, and seconds. */
 struct uc_sweep_options uc_tune_sweep_options(struct uc_tune *t, const char *what, double seconds,
                                               double done_before, double done_after);

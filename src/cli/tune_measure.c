@@ -114,7 +114,7 @@ static void resume(struct uc_sweep *s, const char *path, bool first)
                 rc == -EINVAL ? "it is damaged" : strerror(-rc));
 }
 
-static int sweep_failed(const struct uc_tune *t, int rc)
+int uc_tune_failed(const struct uc_tune *t, int rc)
 {
     if (rc == -ENOMEM) {
         uc_error("no memory for buffers of %zu bytes", t->top);
@@ -167,7 +167,7 @@ int uc_tune_sweep(struct uc_tune *t, const struct uc_plan *plan, const struct uc
     if (!rc)
         tell_rounds(s, so->what, facts);
     uc_sweep_free(s);
-    return rc ? sweep_failed(t, rc) : 0;
+    return rc ? uc_tune_failed(t, rc) : 0;
 }
 
 static void measure_noise(struct uc_tune *t)

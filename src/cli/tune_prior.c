@@ -109,6 +109,7 @@ int uc_tune_apply_prior(struct uc_tune *t)
         json_incref(t->stood[e] ? t->profile.entry[e].whole : NULL);
         json_incref(t->stood[e] ? t->profile.entry[e].limits : NULL);
         json_incref(t->stood[e] ? t->profile.entry[e].consumers : NULL);
+        json_incref(t->stood[e] ? t->profile.entry[e].counters : NULL);
     }
     t->kept = t->has_prior && !t->o->renew && all;
     if (!t->kept && in_the_way(t))

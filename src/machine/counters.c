@@ -14,6 +14,7 @@
 
 #include <perfmon/pfmlib_perf_event.h>
 
+#include "machine/counter_events.h"
 #include "machine/topology.h"
 
 /* ---- the system ---- */
@@ -201,52 +202,15 @@ int uc_counters_encode(const char *event, uint32_t *type, uint64_t *config)
     return 0;
 }
 
-#define CYCLES                                                      \
-    "CPU_CLK_UNHALTED:THREAD_P|"   /* Nehalem and newer, Knights */ \
-    "CPU_CLK_UNHALTED:CORE_P|"     /* Core 2, Atom */               \
-    "CYCLES_NOT_IN_HALT|"          /* Zen */                        \
-    "UNHALTED_CORE_CYCLES|"        /* Intel's architected name */   \
-    "CPU_CLK_UNHALTED|"            /* AMD before Zen */             \
-    "GLOBAL_POWER_EVENTS:RUNNING|" /* NetBurst */                   \
-    "perf::CYCLES"
-
-#define INSTRUCTIONS                                           \
-    "INST_RETIRED:ANY_P|"       /* Intel */                    \
-    "RETIRED_INSTRUCTIONS|"     /* AMD */                      \
-    "INSTRUCTION_RETIRED|"      /* Intel's architected name */ \
-    "INSTR_RETIRED:NBOGUSNTAG|" /* NetBurst */                 \
-    "perf::INSTRUCTIONS"
-
-/* Lines brought into L1D, by demand or prefetch, where a model counts them; else the loads or
- * accesses that missed. Zen 1 counts the reads that L1D sends to L2. */
-#define L1D_MISSES                                                                            \
-    "L1D:REPLACEMENT|"                /* Sandy Bridge and newer */                            \
-    "L1D:REPL|"                       /* Nehalem, Westmere */                                 \
-    "L1D_REPL|"                       /* Core 2 */                                            \
-    "MEM_LOAD_UOPS_RETIRED:L1_MISS|"  /* Goldmont, Tremont */                                 \
-    "MEM_UOPS_RETIRED:L1_MISS_LOADS|" /* Knights */                                           \
-    "MEM_UOP_RETIRED:LD_DCU_MISS|"    /* Silvermont */                                        \
-    "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:LCL_L2:LOCAL_CCX:NEAR_FAR_CACHE_NEAR:DRAM_IO_NEAR:"     \
-    "NEAR_FAR_CACHE_FAR:DRAM_IO_FAR:ALT_MEM_NEAR_FAR|" /* Zen 5 */                            \
-    "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:LCL_L2:LOCAL_CCX:NEAR_CACHE_NEAR_FAR:DRAM_IO_NEAR:"     \
-    "FAR_CACHE_NEAR_FAR:DRAM_IO_FAR:ALT_MEM_NEAR_FAR|" /* Zen 4 */                            \
-    "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:LCL_L2:INT_CACHE:EXT_CACHE_LCL:MEM_IO_LCL:"             \
-    "EXT_CACHE_RMT:MEM_IO_RMT|" /* Zen 3 */                                                   \
-    "DATA_CACHE_REFILLS_FROM_SYSTEM:MABRESP_LCL_L2:LS_MABRESP_LCL_CACHE:LS_MABRESP_LCL_DRAM:" \
-    "LS_MABRESP_RMT_CACHE:LS_MABRESP_RMT_DRAM|"              /* Zen 2 */                      \
-    "REQUESTS_TO_L2_GROUP1:RD_BLK_L:RD_BLK_X:LS_RD_BLK_C_S|" /* Zen 1 */                      \
-    "DATA_CACHE_MISSES|"                                     /* AMD before Zen */             \
-    "perf::L1-DCACHE-LOAD-MISSES"
-
 size_t uc_counters_default(const char *events[UC_MAX_EVENTS])
 {
-    static const char *const all[] = {CYCLES, INSTRUCTIONS, L1D_MISSES};
+    static const enum uc_event usual[] = {UC_CYCLES, UC_INSTRUCTIONS, UC_L1D_MISSES};
     size_t n = 0;
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
         uint32_t type;
         uint64_t config;
-        if (uc_counters_encode(all[i], &type, &config) == 0)
-            events[n++] = all[i];
+        if (uc_counters_encode(uc_event_names[usual[i]], &type, &config) == 0)
+            events[n++] = uc_event_names[usual[i]];
     }
     return n;
 }
@@ -361,9 +325,9 @@ static bool is_one_of(const char *alternatives, const struct perf_event_attr *at
 /* By encoding, so that a user's own spelling of the same event is known too. */
 static enum role role_of(const struct perf_event_attr *attr)
 {
-    if (is_one_of(CYCLES, attr))
+    if (is_one_of(uc_event_names[UC_CYCLES], attr))
         return IS_CYCLES;
-    return is_one_of(INSTRUCTIONS, attr) ? IS_INSTRUCTIONS : OTHER;
+    return is_one_of(uc_event_names[UC_INSTRUCTIONS], attr) ? IS_INSTRUCTIONS : OTHER;
 }
 
 static int say_unknown(const char *event, char *why, size_t cap)

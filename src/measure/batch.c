@@ -362,3 +362,20 @@ double uc_batch_time(struct uc_batch *b, const struct uc_subject *u, double over
     }
     return NAN;
 }
+
+void uc_batch_between(struct uc_batch *b, const struct uc_subject *u,
+                      void (*edge)(void *state, bool begin), void *state)
+{
+    bool evicts = b->place->consumer == UC_EVICT;
+    uc_loop *loop = loop_of(u->loops, b->place->consumer);
+
+    if (evicts)
+        prepare_evict(b);
+    else
+        prepare(b, u, loop);
+    edge(state, true);
+    loop(u->fn, b->calls, b->n, b->base);
+    if (evicts)
+        read_warm(b);
+    edge(state, false);
+}

@@ -46,4 +46,10 @@ void uc_batch_free(struct uc_batch *b);
 double uc_batch_time(struct uc_batch *b, const struct uc_subject *u, double overhead,
                      unsigned long *disturbed);
 
+/* Runs the subject's loop once, with warm code and prepared as for timing, between edge(state,
+ * true) and edge(state, false); where dst is not used the warm set is read before the second. For
+ * counters, in a pass apart from timing. */
+void uc_batch_between(struct uc_batch *b, const struct uc_subject *u,
+                      void (*edge)(void *state, bool begin), void *state);
+
 #endif

@@ -173,6 +173,7 @@ static void read_entry(const struct uc_node *n, struct uc_profile_entry *e)
     e->whole = uc_get_object(n, "whole");
     e->limits = uc_get_object(n, "limits");
     e->consumers = uc_get_object(n, "consumers");
+    e->counters = uc_get_object(n, "counters");
 }
 
 void uc_entries_from_json(const struct uc_node *root, struct uc_profile *p)

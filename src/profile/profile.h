@@ -34,6 +34,8 @@ struct uc_profile_entry {
     json_t *limits; /* what the next strategy costs at each limit, less one and more one; NULL: not
                        timed */
     json_t *consumers; /* what each consumer alone would choose; NULL: not asked */
+    json_t
+        *counters; /* why each range's copy was chosen, by hardware counters; NULL: not counted */
 };
 
 struct uc_profile {

@@ -23,6 +23,7 @@ void uc_profile_free(struct uc_profile *p)
         json_decref(p->entry[i].whole);
         json_decref(p->entry[i].limits);
         json_decref(p->entry[i].consumers);
+        json_decref(p->entry[i].counters);
     }
     uc_cells_free(&p->cells);
     memset(p, 0, sizeof *p);

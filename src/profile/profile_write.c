@@ -217,6 +217,8 @@ static json_t *entry_json(const struct uc_profile_entry *e)
         rc |= set(o, "limits", kept(e->limits));
     if (e->consumers)
         rc |= set(o, "consumers", kept(e->consumers));
+    if (e->counters)
+        rc |= set(o, "counters", kept(e->counters));
     return done(o, rc);
 }
 
