@@ -132,6 +132,57 @@ static void interruption_loses_nothing(void **state)
     files_are_whole(false);
 }
 
+/* A compiler that takes for ever: says that it is at it, and when it is done. */
+#define SLOW_COMPILER                                                                              \
+    "printf '#!/bin/sh\\n[ \"$1\" = --version ] && echo slow && exit\\n"                            \
+    "echo $$ >at_it; sleep 60\\ntouch done\\n' >slow; chmod +x slow; mkdir tmp; "                   \
+    "export CC=$PWD/slow TMPDIR=$PWD/tmp; "
+#define WHEN_AT_IT "p=$!; for i in $(seq 600); do [ -s at_it ] && break; sleep 0.1; done; "
+
+static void the_compiler_was_ended(void)
+{
+    assert_int_equal(lines("err"), 1);
+    assert_holds("err", "ucopy-tune: error: interrupted: ");
+    assert_int_equal(sh("[ -s at_it ] && ! [ -e done ] && ! [ -e /proc/$(cat at_it) ] && "
+                        "[ -z \"$(ls -A tmp)\" ]"),
+                     0);
+}
+
+/* The answer to a signal does not wait for the compiler; nothing of it is left. */
+static void a_compiler_at_work_is_ended(void **state)
+{
+    assert_int_equal(sh(SLOW_COMPILER "\"$UCOPY_TUNE\" tune --quick --budget 100ms --consumer none "
+                                      "--environment kernel & " WHEN_AT_IT
+                                      "kill -INT $p; wait $p"),
+                     130);
+    assert_holds("err", "interrupted: the readings so far are kept in ./.");
+    the_compiler_was_ended();
+    assert_int_equal(sh("ls .*.journal && rm -r at_it tmp"), 0);
+    assert_int_equal(
+        sh(SLOW_COMPILER "\"$UCOPY_TUNE\" bench unrolled --inline --size 8 & " WHEN_AT_IT
+                         "kill -TERM $p; wait $p"),
+        143);
+    the_compiler_was_ended();
+}
+
+/* What `emit --prove` runs is ended with it, and its file removed. A profile of this CPU is needed,
+ * and a C library that takes its line. */
+static void a_proof_is_ended(void **state)
+{
+    if (sh("key=$(\"$UCOPY_TUNE\" info --format json | grep -o -m 1 '\"key\": \"[^\"]*' | cut -d'\"' -f4);"
+           " p=\"$UCOPY_SOURCE/profiles/$key.json\"; [ -e \"$p\" ] && cp \"$p\" p.json && "
+           "\"$UCOPY_TUNE\" emit p.json --format glibc-tunables | grep -q '^GLIBC_TUNABLES='"))
+        skip();
+    assert_int_equal(
+        sh("mkdir tmp; export TMPDIR=$PWD/tmp; \"$UCOPY_TUNE\" emit p.json --format glibc-tunables "
+           "--prove & p=$!; for i in $(seq 100); do [ -n \"$(ls tmp)\" ] && break; "
+           "sleep 0.1; done; sleep 0.5; [ -n \"$(ls tmp)\" ] || exit 9; kill -INT $p; wait $p"),
+        130);
+    assert_int_equal(lines("err"), 1);
+    assert_holds("err", "ucopy-tune: error: interrupted: ");
+    assert_int_equal(sh("[ -z \"$(ls -A tmp)\" ]"), 0);
+}
+
 static void refusals_are_one_line(void **state)
 {
     static const struct {
@@ -461,6 +512,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_quick_run_replaces_no_longer_one, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(kernel_without_a_compiler, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(interruption_loses_nothing, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_compiler_at_work_is_ended, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_proof_is_ended, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(refusals_are_one_line, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_foreign_topology_is_not_tuned, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_prints_the_difference, make_dir, remove_dir),

@@ -34,6 +34,8 @@ static int add_strategies(struct uc_bench *b, const struct ucopy_strategy *const
     char why[256] = "";
     int rc = uc_build_strategy_forms(strategy, count, u, &b->object[b->objects], why, sizeof(why));
 
+    if (rc == -EINTR)
+        return uc_session_interrupted();
     if (rc) {
         uc_error("--inline: %s", why[0] ? why : strerror(-rc));
         return UC_EXIT_MACHINE;

@@ -132,6 +132,8 @@ int uc_bench_read_header(const char *path, char **text, char *name, size_t cap)
 
 int uc_bench_header_failed(const char *path, int rc, const char *why)
 {
+    if (rc == -EINTR)
+        return uc_session_interrupted();
     uc_error("--header %s: %s", path,
              why[0]          ? why
              : rc == -EINVAL ? "this is no generated header"

@@ -12,7 +12,10 @@
 #include "base/msg.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/session.h"
 #include "measure/cells.h"
+#include "measure/child.h"
+#include "measure/sweep.h"
 
 extern char **environ;
 
@@ -59,15 +62,18 @@ static int run_again(char *const argv[], const char *output)
     pid_t pid;
     int status, rc;
 
+    if (uc_interrupted)
+        return -EINTR;
     posix_spawn_file_actions_init(&fa);
     posix_spawn_file_actions_addopen(&fa, 1, output, O_WRONLY | O_TRUNC, 0600);
     rc = posix_spawn(&pid, "/proc/self/exe", &fa, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&fa);
     if (rc)
         return -rc;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -errno;
+    rc = uc_child_wait(pid, false, &status);
+    bool said = rc == -EINTR && WIFEXITED(status) && WEXITSTATUS(status) > 128;
+    if (rc)
+        return said ? uc_session_interrupted_code() : rc;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -118,6 +124,8 @@ static int time_part(struct proof *f, int i, int with, int turn, const char *fil
     unsetenv(VARIABLE);
     if (rc > 0)
         return rc; /* it has said why */
+    if (rc == -EINTR)
+        return uc_session_interrupted();
     if (!rc)
         rc = uc_cells_read_csv(file, &cells, &line, why, sizeof(why));
     if (rc) {
@@ -233,9 +241,13 @@ static bool taken(const struct proof *f)
 int uc_prove_line(const char *line, FILE *out)
 {
     struct proof *f = calloc(1, sizeof(*f));
-    char file[] = "/tmp/ucopy-tune.XXXXXX";
-    int fd = f ? mkstemp(file) : -1, rc;
+    const char *tmp = getenv("TMPDIR");
+    char file[256];
+    int fd, rc;
 
+    snprintf(file, sizeof(file), "%s/ucopy-tune.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    uc_session_signals(); /* from here on the file is removed whatever ends this */
+    fd = f ? mkstemp(file) : -1;
     if (fd < 0) {
         uc_error("--prove: %s", strerror(f ? errno : ENOMEM));
         free(f);

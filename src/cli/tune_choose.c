@@ -85,10 +85,11 @@ int uc_tune_build(const struct uc_tune *t, const char *name, enum uc_entry entry
     if (!rc)
         rc = uc_build_header(text, prefix, name, native, b, why, sizeof(why));
     static bool said; /* the same compiler fails the same way on each */
-    if (rc && rc != -ENOENT && !said)
+    bool refused = rc && rc != -ENOENT && rc != -EINTR;
+    if (refused && !said)
         uc_warn("%s cannot be tried whole, nor perhaps others: %s", name,
                 why[0] ? why : strerror(-rc));
-    said |= rc && rc != -ENOENT;
+    said |= refused;
     free(text);
     return rc;
 }
@@ -411,6 +412,8 @@ int uc_tune_compose(struct uc_tune *t)
 
     uc_build_compiler_version(t->compiler, sizeof(t->compiler));
     t->has_compiler = t->compiler[0];
+    if (uc_interrupted)
+        return uc_tune_failed(t, -EINTR);
     if (!t->has_compiler) {
         uc_warn("no compiler ('%s' cannot be run): the header is not compiled here, and nothing is "
                 "inlined or validated",

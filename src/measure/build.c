@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "measure/child.h"
+#include "measure/sweep.h"
 
 extern char **environ;
 
@@ -22,9 +24,10 @@ const char *uc_build_compiler(void)
     return cc && *cc ? cc : "cc";
 }
 
-/* Runs argv with stdout and stderr into a file; its exit status, or a negative errno. In a process
- * group of its own: what Ctrl-C ends is the run, at its next reading, and not the compiler before
- * it, which would look like a compiler that fails. */
+/* Runs argv with stdout and stderr into a file; its exit status, or a negative errno (-EINTR
+ * after a signal to this run). In a process group of its own, which is ended as a whole: Ctrl-C at
+ * a terminal would else end the compiler before this run knows why, and look like one that fails.
+ */
 static int run(char *const argv[], const char *output)
 {
     posix_spawn_file_actions_t fa;
@@ -32,6 +35,8 @@ static int run(char *const argv[], const char *output)
     pid_t pid;
     int status, rc;
 
+    if (uc_interrupted)
+        return -EINTR;
     posix_spawnattr_init(&attr);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
     posix_spawn_file_actions_init(&fa);
@@ -43,9 +48,9 @@ static int run(char *const argv[], const char *output)
     posix_spawnattr_destroy(&attr);
     if (rc)
         return -rc;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -errno;
+    rc = uc_child_wait(pid, true, &status);
+    if (rc)
+        return rc;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -ECANCELED;
 }
 
@@ -142,6 +147,10 @@ static int compile(const struct scratch *s, bool native, char *why, size_t why_c
     if (rc == -ENOENT || rc == 127) {
         snprintf(why, why_cap, "no compiler: '%s' cannot be run", argv[0]);
         return -ENOENT;
+    }
+    if (rc == -EINTR) {
+        snprintf(why, why_cap, "interrupted");
+        return rc;
     }
     if (rc) {
         char line[160];

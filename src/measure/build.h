@@ -17,7 +17,7 @@ struct uc_object {
 
 /* Compiles source with -O2, and -march=native where native, and loads it. Everything on disk is
  * removed before it returns. 0; -ENOENT where there is no compiler; -EINVAL where it refuses the
- * text, with why. */
+ * text, with why; -EINTR after a signal, the compiler ended. */
 int uc_build_object(const char *source, bool native, struct uc_object *out, char *why,
                     size_t why_cap);
 void uc_object_unload(struct uc_object *o);
