@@ -320,6 +320,9 @@ static void print_segment(const struct uc_segment *s, size_t first, bool no_spre
            range_text(first, s->max, s->max == SIZE_MAX, range, sizeof(range)), s->strategy,
            s->runner_up[0] ? s->runner_up : "-", loses, sure_text(s, no_spread, sure, sizeof(sure)),
            end_text(s, end, sizeof(end)));
+    if (s->guard.test[0])
+        printf("%-20s but %s at page distance %ld to %ld\n", "", s->guard.otherwise, s->guard.lo,
+               s->guard.hi);
 }
 
 static void print_notes(const struct uc_fit_result *r)

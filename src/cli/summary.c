@@ -95,6 +95,9 @@ static void print_entry(const struct uc_tune *t, enum uc_entry entry)
         if (!isnan(g))
             snprintf(gain, sizeof(gain), "%.2f", g);
         printf("%-10s %-25s %-6s %-29s %s\n", range, s->strategy, gain, runner, sure);
+        if (s->guard.test[0])
+            printf("           but %s at page distance %ld to %ld\n", s->guard.otherwise,
+                   s->guard.lo, s->guard.hi);
         lo = s->max == SIZE_MAX ? lo : s->max + 1;
     }
 }

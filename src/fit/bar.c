@@ -27,7 +27,7 @@ static enum kind kind_of(const struct uc_cell *c)
     return c->page_distance >= 0 ? DISTANCE : END;
 }
 
-static size_t index_of(const struct uc_fit_model *m, size_t size)
+size_t uc_model_size(const struct uc_fit_model *m, size_t size)
 {
     size_t lo = 0, hi = m->sizes;
 
@@ -41,18 +41,42 @@ static size_t index_of(const struct uc_fit_model *m, size_t size)
     return lo < m->sizes && m->size[lo] == size ? lo : m->sizes;
 }
 
+static void take_worst(struct worst *x, const struct uc_cell *c)
+{
+    if (c->cost > x->cost)
+        *x = (struct worst){c->cost, c};
+}
+
+/* Does the guard of s keep it from such a copy? */
+static bool sent_elsewhere(const struct uc_fit_model *m, size_t s, size_t at,
+                           const struct uc_cell *c)
+{
+    const struct uc_model_guard *g = &m->guard[s];
+    return g->present && m->guarded[s * m->sizes + at] && c->page_distance >= g->lo &&
+           c->page_distance <= g->hi;
+}
+
+/* A probe of e counts for those whose guard sends such copies to e. */
+static void take_for_guarded(const struct uc_fit_model *m, size_t e, size_t at,
+                             const struct uc_cell *c, struct worst *w)
+{
+    for (size_t s = 0; s < m->strategies && m->guards; s++)
+        if (m->guard[s].otherwise == e && sent_elsewhere(m, s, at, c))
+            take_worst(&w[s * m->sizes + at], c);
+}
+
 static void find_worst(const struct uc_fit_model *m, const struct uc_cell *const *probe, size_t n,
                        enum kind kind, struct worst *w)
 {
     memset(w, 0, m->strategies * m->sizes * sizeof(*w));
     for (size_t i = 0; i < n; i++) {
         const struct uc_cell *c = probe[i];
-        size_t s = uc_model_find(m, c->strategy), at = index_of(m, c->size);
+        size_t s = uc_model_find(m, c->strategy), at = uc_model_size(m, c->size);
         if (s == m->strategies || at == m->sizes || c->mix != UC_FIXED || kind_of(c) != kind)
             continue;
-        struct worst *x = &w[s * m->sizes + at];
-        if (c->cost > x->cost)
-            *x = (struct worst){c->cost, c};
+        if (!sent_elsewhere(m, s, at, c))
+            take_worst(&w[s * m->sizes + at], c);
+        take_for_guarded(m, s, at, c, w);
     }
 }
 

@@ -656,6 +656,8 @@ static int build(struct table *t, const struct uc_cells *cells, struct uc_fit_mo
         rc = build_bands(t, m, why, why_cap);
     m->mix_band = band_share(m);
     if (!rc)
+        rc = uc_model_guards(m, t->o, t->probe, t->probes);
+    if (!rc)
         rc = uc_model_bar(m, t->probe, t->probes);
     return rc;
 }
@@ -697,6 +699,8 @@ void uc_model_clear(struct uc_fit_model *m)
     free(m->band_hi);
     free(m->band);
     free(m->barred);
+    free(m->guard);
+    free(m->guarded);
     memset(m, 0, sizeof(*m));
 }
 

@@ -366,6 +366,19 @@ static double loss_of(const struct fit *f, const struct uc_steps *l)
     return loss;
 }
 
+static void set_guard(const struct uc_fit_model *m, size_t s, size_t first, size_t last,
+                      struct uc_segment *seg)
+{
+    const struct uc_model_guard *g = uc_model_guard_in(m, s, first, last);
+
+    if (!g)
+        return;
+    strcpy(seg->guard.test, "page_distance");
+    seg->guard.lo = g->lo;
+    seg->guard.hi = g->hi;
+    memcpy(seg->guard.otherwise, m->strategy[g->otherwise].name, sizeof(seg->guard.otherwise));
+}
+
 static int write_ladder(const struct fit *f, struct uc_steps l, struct uc_ladder *out)
 {
     int rc = 0;
@@ -378,6 +391,7 @@ static int write_ladder(const struct fit *f, struct uc_steps l, struct uc_ladder
         if (i + 1 < l.n)
             rc = set_border(f, &l, i, seg);
         set_runner_up(f, &l, i, seg);
+        set_guard(f->m, l.strategy[i], first_of(&l, i), l.end[i], seg);
         seg->measured_to = measured_to(f->m, l.strategy[i], first_of(&l, i), l.end[i]);
     }
     out->loss = loss_of(f, &l);

@@ -90,7 +90,8 @@ struct uc_fit_result {
 
 /* Decides. 0; -ENODATA with result->why where no candidate serves the sizes (no cells of the entry,
  * nothing that starts at the smallest size); -E2BIG with why for a table beyond all use (more than
- * 256 strategies); -ENOMEM. Sets no guards: a strategy with a cliff is barred. */
+ * 256 strategies); -ENOMEM. A strategy with a cliff is guarded where that
+ * pays, else barred; no guards without branch_cost. */
 int uc_fit(const struct uc_cells *cells, const struct uc_fit_options *o,
            struct uc_fit_result *result);
 

@@ -21,6 +21,14 @@ struct uc_model_strategy {
     bool dispatch, streaming, candidate;
 };
 
+/* A test of the page distance in front of a strategy. (guard.c) */
+struct uc_model_guard {
+    bool present;
+    long lo, hi;      /* distances that another strategy copies, inclusive */
+    size_t otherwise; /* which */
+    double price;     /* a call, in the table's unit */
+};
+
 struct uc_fit_model {
     const struct uc_weights *weights;
     size_t strategies, sizes, bands;
@@ -29,10 +37,13 @@ struct uc_fit_model {
     double *weight;                     /* of each size; together 1 */
     double *lowest;                     /* weighted lowest cost at each size, in the table's unit */
     struct uc_est *fixed;               /* [strategy][size]: relative, one size repeated */
-    double *raw;         /* [strategy][size]: as measured, weighted, in the table's unit */
-    size_t *band_hi;     /* ascending */
-    struct uc_est *band; /* [strategy][band]: relative, sizes drawn up to band_hi */
-    bool *barred;        /* [strategy][size] */
+    double *raw;                  /* [strategy][size]: as measured, weighted, in the table's unit */
+    size_t *band_hi;              /* ascending */
+    struct uc_est *band;          /* [strategy][band]: relative, sizes drawn up to band_hi */
+    bool *barred;                 /* [strategy][size] */
+    struct uc_model_guard *guard; /* [strategy] */
+    size_t guards;                /* how many have one */
+    bool *guarded;                /* [strategy][size]: it stands there, its price is in fixed */
     struct uc_anomaly anomaly[UC_MAX_NOTES];
     size_t anomaly_n;
     struct uc_barred bar[UC_MAX_NOTES];
@@ -75,6 +86,17 @@ struct uc_raw {
 /* Replaces single sizes that are out of line with both neighbours by what lies between these, and
  * lists them in m. (spikes.c) */
 int uc_model_spikes(struct uc_fit_model *m, struct uc_raw *raw, size_t places);
+
+/* Finds the guards that pay, before barring: what they send elsewhere is no worst case. 0 or
+ * -ENOMEM. (guard.c) */
+int uc_model_guards(struct uc_fit_model *m, const struct uc_fit_options *o,
+                    const struct uc_cell *const *probe, size_t n);
+/* The guard of strategy s where it stands at one of the sizes first to last, else NULL. */
+const struct uc_model_guard *uc_model_guard_in(const struct uc_fit_model *m, size_t s, size_t first,
+                                               size_t last);
+
+/* Index of a size; m->sizes where absent. */
+size_t uc_model_size(const struct uc_fit_model *m, size_t size);
 
 /* Bars strategies from sizes by the probes of one placement. (bar.c) */
 int uc_model_bar(struct uc_fit_model *m, const struct uc_cell *const *probe, size_t n);
