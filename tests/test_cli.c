@@ -23,7 +23,7 @@
 #define MAX_WORDS 16
 
 static const char *const commands[] = {"tune",  "list",   "info",    "bench", "fit",
-                                       "stats", "verify", "compare", "emit"};
+                                       "stats", "verify", "compare", "emit",  "syscalls"};
 
 struct result {
     int code; /* exit code, or 128 and the signal */
@@ -252,7 +252,7 @@ static void an_unknown_command_lists_the_known(void **state)
 {
     refused(
         "lists", 2,
-        "unknown command 'lists' (known: tune, list, info, bench, fit, stats, verify, compare, emit)");
+        "unknown command 'lists' (known: tune, list, info, bench, fit, stats, verify, compare, emit, syscalls)");
     refused("tune2 --quick", 2, "unknown command 'tune2'");
 }
 

@@ -10,7 +10,7 @@
 
 static const struct uc_command *const commands[] = {
     &uc_command_tune,  &uc_command_list,   &uc_command_info,    &uc_command_bench, &uc_command_fit,
-    &uc_command_stats, &uc_command_verify, &uc_command_compare, &uc_command_emit,
+    &uc_command_stats, &uc_command_verify, &uc_command_compare, &uc_command_emit, &uc_command_syscalls,
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };

@@ -1,0 +1,8 @@
+/* The one table of experiments, in the order in which they run. */
+#include "syscalls/experiments.h"
+
+const struct uc_sys_experiment *const uc_sys_experiments[] = {
+    &uc_sys_small_writes,
+};
+
+const size_t uc_sys_experiment_count = sizeof(uc_sys_experiments) / sizeof(uc_sys_experiments[0]);

@@ -1,0 +1,9 @@
+/* Each experiment's own file defines one of these. */
+#ifndef UC_SYSCALLS_EXPERIMENTS_H
+#define UC_SYSCALLS_EXPERIMENTS_H
+
+#include "syscalls/syscalls.h"
+
+extern const struct uc_sys_experiment uc_sys_small_writes;
+
+#endif

@@ -1,0 +1,137 @@
+#include "syscalls/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "measure/sweep.h"
+
+int (*uc_sys_hook)(const char *call, size_t *bytes);
+
+static const char *failed_call = "";
+
+const char *uc_sys_failed_call(void)
+{
+    return failed_call;
+}
+
+static long failed(const char *call, int error)
+{
+    failed_call = call;
+    return -error;
+}
+
+/* The hook is asked, then the kernel. */
+#define CALL(name, most, call)                                 \
+    ({                                                         \
+        int error = uc_sys_hook ? uc_sys_hook(name, most) : 0; \
+        typeof(call) result = error ? 0 : (call);              \
+        error = error ? error : result < 0 ? errno : 0;        \
+        error ? (typeof(call))failed(name, error) : result;    \
+    })
+#define NO_BYTES (&(size_t){0})
+
+int uc_sys_open(const char *path, int flags, int mode)
+{
+    return CALL("open", NO_BYTES, open(path, flags | O_CLOEXEC, mode));
+}
+
+int uc_sys_close(int fd)
+{
+    return CALL("close", NO_BYTES, close(fd));
+}
+
+int uc_sys_unlink(const char *path)
+{
+    return CALL("unlink", NO_BYTES, unlink(path));
+}
+
+int uc_sys_rmdir(const char *path)
+{
+    return CALL("rmdir", NO_BYTES, rmdir(path));
+}
+
+int uc_sys_mkdtemp(char *path)
+{
+    return CALL("mkdtemp", NO_BYTES, mkdtemp(path) ? 0 : -1);
+}
+
+int uc_sys_memfd_create(const char *name)
+{
+    return CALL("memfd_create", NO_BYTES, memfd_create(name, MFD_CLOEXEC));
+}
+
+int uc_sys_ftruncate(int fd, off_t size)
+{
+    return CALL("ftruncate", NO_BYTES, ftruncate(fd, size));
+}
+
+int uc_sys_fdatasync(int fd)
+{
+    return CALL("fdatasync", NO_BYTES, fdatasync(fd));
+}
+
+int uc_sys_fstatfs(int fd, struct statfs *out)
+{
+    return CALL("fstatfs", NO_BYTES, fstatfs(fd, out));
+}
+
+off_t uc_sys_lseek(int fd, off_t offset, int whence)
+{
+    return CALL("lseek", NO_BYTES, lseek(fd, offset, whence));
+}
+
+ssize_t uc_sys_read(int fd, void *p, size_t n)
+{
+    return CALL("read", &n, read(fd, p, n));
+}
+
+ssize_t uc_sys_write(int fd, const void *p, size_t n)
+{
+    return CALL("write", &n, write(fd, p, n));
+}
+
+ssize_t uc_sys_pread(int fd, void *p, size_t n, off_t at)
+{
+    return CALL("pread", &n, pread(fd, p, n, at));
+}
+
+ssize_t uc_sys_pwrite(int fd, const void *p, size_t n, off_t at)
+{
+    return CALL("pwrite", &n, pwrite(fd, p, n, at));
+}
+
+/* After a signal that asks to end, EINTR is the answer. */
+static int again(ssize_t rc)
+{
+    return rc == -EINTR && !uc_interrupted;
+}
+
+int uc_sys_write_all(int fd, const void *p, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        ssize_t put = uc_sys_write(fd, (const char *)p + at, n - at);
+        if (again(put))
+            continue;
+        if (put <= 0)
+            return put ? (int)put : (int)failed("write", EIO);
+        at += (size_t)put;
+    }
+    return 0;
+}
+
+int uc_sys_read_all(int fd, void *p, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        ssize_t got = uc_sys_read(fd, (char *)p + at, n - at);
+        if (again(got))
+            continue;
+        if (got <= 0)
+            return got ? (int)got : (int)failed("read", ENODATA);
+        at += (size_t)got;
+    }
+    return 0;
+}

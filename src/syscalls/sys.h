@@ -1,0 +1,39 @@
+/* Every system call of the experiments, so that tests can make each fail, be interrupted, or move
+ * fewer bytes than asked. Each returns what the call does, or a negative errno. */
+#ifndef UC_SYSCALLS_SYS_H
+#define UC_SYSCALLS_SYS_H
+
+#include <stddef.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+
+/* Asked before every call, by its name; NULL: not asked. It returns an errno to fail with, or 0; it
+ * may lower *bytes, of calls that move some, and the kernel then really moves no more. Calls that
+ * move none come with 0. */
+extern int (*uc_sys_hook)(const char *call, size_t *bytes);
+
+/* The call that failed last, "" none. */
+const char *uc_sys_failed_call(void);
+
+int uc_sys_open(const char *path, int flags, int mode);
+int uc_sys_close(int fd);
+int uc_sys_unlink(const char *path);
+int uc_sys_rmdir(const char *path);
+int uc_sys_mkdtemp(char *path);
+int uc_sys_memfd_create(const char *name);
+int uc_sys_ftruncate(int fd, off_t size);
+int uc_sys_fdatasync(int fd);
+int uc_sys_fstatfs(int fd, struct statfs *out);
+off_t uc_sys_lseek(int fd, off_t offset, int whence);
+ssize_t uc_sys_read(int fd, void *p, size_t n);
+ssize_t uc_sys_write(int fd, const void *p, size_t n);
+ssize_t uc_sys_pread(int fd, void *p, size_t n, off_t at);
+ssize_t uc_sys_pwrite(int fd, const void *p, size_t n, off_t at);
+
+/* All n bytes: short ones go on, EINTR begins again unless a signal asked to end. 0 or a negative
+ * errno; -EIO where a write moves nothing; -ENODATA where the file ends. */
+int uc_sys_write_all(int fd, const void *p, size_t n);
+int uc_sys_read_all(int fd, void *p, size_t n);
+
+#endif

@@ -1,0 +1,390 @@
+/* `syscalls`: bytes are really moved, files removed, samples well-formed, refusals told by name,
+ * and every system call's failure handled. Nothing here looks at a time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <sched.h>
+#include <stdbool.h>
+
+#include "measure/samples.h"
+#include "measure/sweep.h"
+#include "syscalls/sys.h"
+#include "syscalls/syscalls.h"
+#include "tests/program.h"
+
+/* ---- a hook that fails one call ---- */
+
+static struct {
+    const char *call; /* NULL: none */
+    int error;
+    unsigned skip;  /* calls of that name that are let through first */
+    unsigned times; /* that fail */
+    size_t most;    /* bytes that a call of that name moves; 0: all */
+    unsigned seen;
+} inject;
+
+static int hook(const char *call, size_t *bytes)
+{
+    if (!inject.call || strcmp(call, inject.call) != 0)
+        return 0;
+    inject.seen++;
+    if (inject.most && *bytes > inject.most)
+        *bytes = inject.most;
+    if (inject.skip) {
+        inject.skip--;
+        return 0;
+    }
+    if (!inject.times)
+        return 0;
+    inject.times--;
+    return inject.error;
+}
+
+static void fail_call(const char *call, int error, unsigned skip, unsigned times)
+{
+    memset(&inject, 0, sizeof(inject));
+    inject.call = call;
+    inject.error = error;
+    inject.skip = skip;
+    inject.times = times;
+    uc_sys_hook = hook;
+}
+
+static int no_hook(void **state)
+{
+    uc_sys_hook = NULL;
+    uc_interrupted = 0;
+    return 0;
+}
+
+/* ---- a run without a session ---- */
+
+static struct uc_clock clock_1ghz = {.tsc_hz = 1e9};
+static struct uc_caches caches;
+
+/* This thread on the CPU it is on, and a fresh folder in the test's own. */
+static struct uc_sys_run make_run(char **folder)
+{
+    struct uc_sys_run run = {.seconds = 1e-3,
+                             .clock = &clock_1ghz,
+                             .caches = &caches,
+                             .pu = sched_getcpu(),
+                             .other_pu = -1,
+                             .rng = {1},
+                             .name = "test"};
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET(run.pu, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+    assert_int_equal(uc_sys_folder_make(dir, folder), 0);
+    run.dir = *folder;
+    return run;
+}
+
+static void end_run(char *folder)
+{
+    assert_int_equal(uc_sys_folder_remove(folder), 0);
+    assert_int_not_equal(access(folder, F_OK), 0);
+    free(folder);
+}
+
+static const struct uc_sys_experiment *experiment(const char *name)
+{
+    for (size_t i = 0; i < uc_sys_experiment_count; i++)
+        if (!strcmp(uc_sys_experiments[i]->name, name))
+            return uc_sys_experiments[i];
+    fail_msg("no experiment %s", name);
+    return NULL;
+}
+
+static bool skipped(const struct uc_sys_result *r, const char *what, const char *why)
+{
+    for (size_t i = 0; i < r->skips; i++)
+        if (strstr(r->skip[i].what, what) && strstr(r->skip[i].why, why))
+            return true;
+    return false;
+}
+
+static size_t measured(const struct uc_sys_result *r, const char *series, const char *name)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->rows; i++)
+        n += r->row[i].n && !strcmp(r->row[i].series, series) &&
+             (!name || !strcmp(r->row[i].name, name));
+    return n;
+}
+
+/* ---- the layer ---- */
+
+static void short_and_interrupted_calls_go_on(void **state)
+{
+    char out[1000], in[1000] = "";
+    int fd = uc_sys_memfd();
+
+    assert_true(fd >= 0);
+    for (size_t i = 0; i < sizeof(out); i++)
+        out[i] = (char)(i * 7);
+    fail_call("write", EINTR, 2, 1);
+    inject.most = 300;
+    assert_int_equal(uc_sys_write_all(fd, out, sizeof(out)), 0);
+    assert_int_equal(inject.seen, 5);
+    assert_int_equal(uc_sys_lseek(fd, 0, SEEK_SET), 0);
+    fail_call("read", EINTR, 1, 1);
+    inject.most = 400;
+    assert_int_equal(uc_sys_read_all(fd, in, sizeof(in)), 0);
+    assert_int_equal(inject.seen, 4);
+    assert_memory_equal(in, out, sizeof(in));
+    assert_int_equal(uc_sys_read_all(fd, in, 1), -ENODATA);
+    assert_int_equal(uc_sys_close(fd), 0);
+}
+
+static void failures_end_and_are_named(void **state)
+{
+    int fd = uc_sys_memfd();
+
+    fail_call("write", ENOSPC, 1, 1);
+    inject.most = 10;
+    assert_int_equal(uc_sys_write_all(fd, "twenty bytes of data", 20), -ENOSPC);
+    assert_string_equal(uc_sys_failed_call(), "write");
+    assert_int_equal(uc_sys_lseek(fd, 0, SEEK_CUR), 10);
+    uc_interrupted = 1;
+    fail_call("read", EINTR, 0, 1);
+    char byte;
+    assert_int_equal(uc_sys_read_all(fd, &byte, 1), -EINTR);
+    uc_sys_close(fd);
+}
+
+static void a_folder_goes_with_its_files(void **state)
+{
+    char *folder;
+    struct uc_sys_run run = make_run(&folder);
+    int fd = uc_sys_create(&run, "file", 0);
+
+    assert_true(fd >= 0);
+    assert_int_equal(uc_sys_create(&run, "file", 0), -EEXIST);
+    uc_sys_close(fd);
+    fail_call("unlink", EACCES, 0, 1);
+    assert_int_equal(uc_sys_folder_remove(folder), -EACCES);
+    end_run(folder);
+    fail_call("mkdtemp", ENOSPC, 0, 1);
+    assert_int_equal(uc_sys_folder_make(dir, &folder), -ENOSPC);
+    assert_null(folder);
+}
+
+/* ---- results and rounds ---- */
+
+static void only_samples_are_samples(void **state)
+{
+    struct uc_sys_result r = {0};
+    int row = uc_sys_row(&r, "series", "ns", 64, "name");
+
+    assert_int_equal(row, 0);
+    assert_int_equal(uc_sys_sample(&r, 0, 0), -ERANGE);
+    assert_int_equal(uc_sys_sample(&r, 0, -1), -ERANGE);
+    assert_int_equal(uc_sys_sample(&r, 0, NAN), -ERANGE);
+    assert_int_equal(uc_sys_sample(&r, 0, INFINITY), -ERANGE);
+    for (int i = 0; i < UC_SYS_SAMPLES; i++)
+        assert_int_equal(uc_sys_sample(&r, 0, 1), 0);
+    assert_int_equal(uc_sys_sample(&r, 0, 1), -ENOSPC);
+    assert_int_equal(r.row[0].n, UC_SYS_SAMPLES);
+    uc_sys_result_free(&r);
+}
+
+struct rounds {
+    unsigned read[3], begun, ended;
+    int error;     /* of row 1 */
+    int signal_at; /* reading at which a signal comes; 0: never */
+    unsigned reads;
+};
+
+static int begin(void *ctx)
+{
+    ((struct rounds *)ctx)->begun++;
+    return 0;
+}
+
+static void end(void *ctx)
+{
+    ((struct rounds *)ctx)->ended++;
+}
+
+/* Row i takes 100 (i + 1) ns, and every third reading of it 50 more; row 2's second is disturbed.
+ */
+static int made_up(void *ctx, size_t i, double *ns)
+{
+    struct rounds *c = ctx;
+
+    if ((int)++c->reads == c->signal_at)
+        uc_interrupted = 1;
+    if (i == 1 && c->error)
+        return c->error;
+    *ns = i == 2 && c->read[i] == 1 ? NAN : 100. * (double)(i + 1) + (c->read[i] % 3 ? 0 : 50);
+    c->read[i]++;
+    return 0;
+}
+
+static int run_made_up(struct uc_sys_result *r, struct rounds *c)
+{
+    struct uc_sys_rounds w = {.rows = 3,
+                              .readings = 2,
+                              .seconds = 1e-9,
+                              .begin = begin,
+                              .end = end,
+                              .read = made_up,
+                              .ctx = c};
+    char *folder;
+    struct uc_sys_run run = make_run(&folder);
+
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(uc_sys_row(r, "series", "ns", 64, i == 1 ? "second" : "other"), i);
+    int rc = uc_sys_rounds(&run, r, &w);
+    end_run(folder);
+    return rc;
+}
+
+static void a_round_gives_the_least_of_its_readings(void **state)
+{
+    struct uc_sys_result r = {0};
+    struct rounds c = {.error = 0};
+
+    assert_int_equal(run_made_up(&r, &c), 0);
+    assert_int_equal(c.begun, UC_SYS_ROUNDS);
+    assert_int_equal(c.ended, UC_SYS_ROUNDS);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(c.read[i], 2 * UC_SYS_ROUNDS);
+        assert_int_equal(r.row[i].n, UC_SYS_ROUNDS);
+        for (size_t k = i == 2; k < r.row[i].n; k++)
+            assert_true(r.row[i].v[k] == 100. * (double)(i + 1));
+    }
+    assert_true(r.row[2].v[0] == 350); /* the other reading of this round was disturbed */
+    assert_int_equal(uc_sys_compare(&r, 0, 1), 0);
+    assert_int_equal(uc_sys_compared(&r, 0, 1)->c.verdict, UC_SECOND_LARGER);
+    assert_null(uc_sys_compared(&r, 1, 0));
+    uc_sys_result_free(&r);
+}
+
+static void a_refused_row_is_skipped_by_name(void **state)
+{
+    struct uc_sys_result r = {0};
+    struct rounds c = {.error = -EOPNOTSUPP};
+
+    assert_int_equal(run_made_up(&r, &c), 0);
+    assert_int_equal(r.row[1].n, 0);
+    assert_int_equal(r.row[0].n, UC_SYS_ROUNDS);
+    assert_int_equal(r.skips, 1);
+    assert_true(skipped(&r, "series second", strerror(EOPNOTSUPP)));
+    assert_int_equal(uc_sys_compare(&r, 0, 1), 0);
+    assert_int_equal(r.pairs, 0);
+    uc_sys_result_free(&r);
+}
+
+static void rounds_end_on_failures_and_signals(void **state)
+{
+    struct uc_sys_result r = {0};
+    struct rounds c = {.error = -EIO};
+
+    assert_int_equal(run_made_up(&r, &c), -EIO);
+    assert_int_equal(c.ended, 1);
+    uc_sys_result_free(&r);
+    c = (struct rounds){.signal_at = 8};
+    assert_int_equal(run_made_up(&r, &c), -EINTR);
+    assert_int_equal(c.reads, 8);
+    assert_int_equal(c.begun, c.ended);
+    uc_sys_result_free(&r);
+}
+
+/* ---- recorded samples ---- */
+
+/* The published rows through the same comparison: cached copies moved more, the two rules of
+ * streaming the same, with the sample that is out of line by a factor of ten in place. */
+static void recorded_writes_are_told_apart(void **state)
+{
+    const char *source = getenv("UCOPY_SOURCE");
+    struct uc_sys_result r = {0};
+    struct uc_samples s;
+    char path[512], why[128];
+    unsigned line;
+
+    if (!source)
+        skip();
+    snprintf(path, sizeof(path), "%s/tests/data/small-writes.csv", source);
+    assert_int_equal(uc_samples_read(path, &s, &line, why, sizeof(why)), 0);
+    for (size_t i = 0; i < s.rows; i++) {
+        assert_int_equal(uc_sys_row(&r, "write", "kB/s", 256, s.row[i].name), i);
+        for (size_t k = 0; k < s.row[i].n; k++)
+            assert_int_equal(uc_sys_sample(&r, i, s.row[i].v[k]), 0);
+    }
+    assert_int_equal(uc_sys_compare(&r, 0, 1) | uc_sys_compare(&r, 0, 2), 0);
+    assert_int_equal(uc_sys_compared(&r, 0, 2)->c.verdict, UC_SECOND_LARGER);
+    assert_int_equal(uc_sys_compared(&r, 0, 1)->c.verdict, UC_SECOND_LARGER);
+    assert_true(uc_sys_middle(&r, 1).mid == 307900);
+    uc_samples_free(&s);
+    uc_sys_result_free(&r);
+}
+
+/* ---- small writes ---- */
+
+static int run_experiment(const char *name, struct uc_sys_result *r)
+{
+    char *folder;
+    struct uc_sys_run run = make_run(&folder);
+    int rc = experiment(name)->run(&run, r);
+
+    end_run(folder);
+    return rc;
+}
+
+static void well_formed(const struct uc_sys_result *r)
+{
+    for (size_t i = 0; i < r->rows; i++) {
+        const struct uc_sys_row *row = &r->row[i];
+        assert_true(*row->series && *row->name && row->unit && *row->unit);
+        assert_false(strchr(row->series, ',') || strchr(row->name, ','));
+        assert_true(row->n <= UC_SYS_SAMPLES && (!row->n || row->n >= UC_SYS_ROUNDS));
+        for (size_t k = 0; k < row->n; k++)
+            assert_true(isfinite(row->v[k]) && row->v[k] > 0);
+    }
+}
+
+static void small_writes_where_the_disk_is_full(void **state)
+{
+    struct uc_sys_result r = {0};
+
+    /* tmpfs writes twice before the other file writes first */
+    fail_call("write", ENOSPC, 4000 + 1999, 1);
+    assert_int_equal(run_experiment("small_writes", &r), 0);
+    if (skipped(&r, "disk", "--dir"))
+        print_message("# the folder is on tmpfs: no disk to be full\n");
+    else
+        assert_true(skipped(&r, "write", "write: No space left on device"));
+    assert_int_equal(measured(&r, "write", NULL), 1);
+    assert_int_equal(measured(&r, "write", "tmpfs"), 1);
+    assert_true(measured(&r, "replay into memory", "movnti") >= 10);
+    well_formed(&r);
+    uc_sys_result_free(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(short_and_interrupted_calls_go_on, no_hook),
+        cmocka_unit_test_teardown(failures_end_and_are_named, no_hook),
+        cmocka_unit_test_teardown(a_folder_goes_with_its_files, no_hook),
+        cmocka_unit_test_teardown(only_samples_are_samples, no_hook),
+        cmocka_unit_test_teardown(a_round_gives_the_least_of_its_readings, no_hook),
+        cmocka_unit_test_teardown(a_refused_row_is_skipped_by_name, no_hook),
+        cmocka_unit_test_teardown(rounds_end_on_failures_and_signals, no_hook),
+        cmocka_unit_test_teardown(recorded_writes_are_told_apart, no_hook),
+        cmocka_unit_test_teardown(small_writes_where_the_disk_is_full, no_hook),
+    };
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
