@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -30,8 +31,12 @@ static struct {
     unsigned seen;
 } inject;
 
+static void (*look)(const char *call); /* at every call; NULL: nobody */
+
 static int hook(const char *call, size_t *bytes)
 {
+    if (look)
+        look(call);
     if (!inject.call || strcmp(call, inject.call) != 0)
         return 0;
     inject.seen++;
@@ -60,6 +65,7 @@ static void fail_call(const char *call, int error, unsigned skip, unsigned times
 static int no_hook(void **state)
 {
     uc_sys_hook = NULL;
+    look = NULL;
     uc_interrupted = 0;
     return 0;
 }
@@ -349,7 +355,7 @@ static void well_formed(const struct uc_sys_result *r)
         const struct uc_sys_row *row = &r->row[i];
         assert_true(*row->series && *row->name && row->unit && *row->unit);
         assert_false(strchr(row->series, ',') || strchr(row->name, ','));
-        assert_true(row->n <= UC_SYS_SAMPLES && (!row->n || row->n >= UC_SYS_ROUNDS));
+        assert_true(row->n <= UC_SYS_SAMPLES);
         for (size_t k = 0; k < row->n; k++)
             assert_true(isfinite(row->v[k]) && row->v[k] > 0);
     }
@@ -373,6 +379,143 @@ static void small_writes_where_the_disk_is_full(void **state)
     uc_sys_result_free(&r);
 }
 
+static char seen[2 << 20];
+static size_t seen_bytes, looks;
+
+/* What the first file among this process's own whose name begins so holds. */
+static void read_open_file(const char *begins)
+{
+    for (int fd = 3; fd < 64; fd++) {
+        char link[64], name[256] = "";
+        snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+        if (readlink(link, name, sizeof(name) - 1) <= 0 || strncmp(name, begins, strlen(begins)))
+            continue;
+        ssize_t n = pread(fd, seen, sizeof(seen), 0);
+        seen_bytes = n < 0 ? 0 : (size_t)n;
+        looks++;
+        return;
+    }
+}
+
+/* At the end of each pass. */
+static void look_at_records(const char *call)
+{
+    if (strcmp(call, "lseek") != 0)
+        return;
+    read_open_file("/memfd:ucopy-tune");
+    assert_int_equal(seen_bytes, 512000);
+    for (size_t i = 1; i < 2000; i++)
+        assert_memory_equal(seen, seen + 256 * i, 256);
+}
+
+static void small_writes_write_every_record(void **state)
+{
+    struct uc_sys_result r = {0};
+    char none[256] = "";
+
+    looks = 0;
+    fail_call("write", EINTR, 100, 1); /* one is interrupted, and all are short */
+    inject.most = 200;
+    look = look_at_records;
+    assert_int_equal(run_experiment("small_writes", &r), 0);
+    assert_true(looks > 10);
+    assert_true(memcmp(seen, none, 256) != 0);
+    uc_sys_result_free(&r);
+}
+
+static void small_writes_end_on_errors(void **state)
+{
+    struct uc_sys_result r = {0};
+
+    fail_call("write", EIO, 5000, 1);
+    assert_int_equal(run_experiment("small_writes", &r), -EIO);
+    assert_string_equal(uc_sys_failed_call(), "write");
+    uc_sys_result_free(&r);
+    fail_call("memfd_create", ENOSYS, 0, 1);
+    assert_int_equal(run_experiment("small_writes", &r), 0);
+    assert_true(skipped(&r, "write tmpfs", "memfd_create: Function not implemented"));
+    uc_sys_result_free(&r);
+    fail_call("open", EROFS, 0, 1);
+    assert_int_equal(run_experiment("small_writes", &r), 0);
+    assert_true(skipped(&r, "write to a file in the folder", "open: Read-only file system"));
+    assert_int_equal(measured(&r, "write", "tmpfs"), 1);
+    uc_sys_result_free(&r);
+}
+
+/* ---- short copies ---- */
+
+static void look_at_pages(const char *call)
+{
+    if (!strcmp(call, "close"))
+        read_open_file("/memfd:ucopy-tune");
+}
+
+/* The file was filled with bytes that count up by 7; pwritev put others into every page. */
+static void short_copies_move_bytes_and_tell_every_length(void **state)
+{
+    struct uc_sys_result r = {0};
+    size_t lengths = 0, slopes = 0;
+
+    fail_call(NULL, 0, 0, 0);
+    look = look_at_pages;
+    assert_int_equal(run_experiment("short_copies", &r), 0);
+    assert_int_equal(seen_bytes, 1 << 20);
+    for (size_t page = 0; page < seen_bytes; page += 4096) {
+        size_t same = 0;
+        for (size_t i = 0; i < 4096; i++)
+            same += seen[page + i] == (char)((page + i) * 7);
+        assert_true(same < 256);
+    }
+    assert_int_equal(measured(&r, "replay", "unrolled"), 75);
+    assert_int_equal(measured(&r, "preadv", "segments of a page"), 75);
+    for (size_t i = 0; i < r.figures; i++) {
+        lengths += r.figure[i].size != UC_SYS_NO_SIZE;
+        slopes += strstr(r.figure[i].name, "slope") != NULL;
+        assert_true(r.figure[i].lo <= r.figure[i].value && r.figure[i].value <= r.figure[i].hi);
+    }
+    assert_int_equal(lengths, 2 * 74);
+    assert_int_equal(slopes, 2);
+    assert_int_equal(r.pairs, 2 * 75);
+    well_formed(&r);
+    uc_sys_result_free(&r);
+}
+
+static void short_copies_go_on_without_the_calls(void **state)
+{
+    struct uc_sys_result r = {0};
+
+    fail_call("preadv", EPERM, 0, UINT_MAX);
+    assert_int_equal(run_experiment("short_copies", &r), 0);
+    assert_true(skipped(&r, "preadv segments", "preadv: Operation not permitted"));
+    assert_int_equal(r.skips, 2);
+    assert_int_equal(measured(&r, "preadv", NULL), 0);
+    assert_int_equal(measured(&r, "pwritev", NULL), 2 * 75);
+    assert_int_equal(measured(&r, "replay", NULL), 3 * 75);
+    uc_sys_result_free(&r);
+    fail_call("write", ENOSPC, 0, 1);
+    assert_int_equal(run_experiment("short_copies", &r), 0);
+    assert_true(skipped(&r, "preadv and pwritev", "write: No space left on device"));
+    uc_sys_result_free(&r);
+    fail_call("pwritev", EIO, 500, 1);
+    assert_int_equal(run_experiment("short_copies", &r), -EIO);
+    uc_sys_result_free(&r);
+}
+
+/* A part of the bytes is no reading, and neither is an interrupted call. */
+static void short_calls_are_no_readings(void **state)
+{
+    struct uc_sys_result r = {0};
+
+    fail_call("preadv", EINTR, 7, 1);
+    inject.most = 100;
+    assert_int_equal(run_experiment("short_copies", &r), 0);
+    for (size_t i = 0; i < r.rows; i++)
+        if (!strcmp(r.row[i].series, "preadv") && !strcmp(r.row[i].name, "segments"))
+            assert_int_equal(r.row[i].n != 0, r.row[i].size >= 16384); /* 64 and 16 segments */
+    assert_true(skipped(&r, "preadv", "no whole reading"));
+    uc_sys_result_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -385,6 +528,11 @@ int main(void)
         cmocka_unit_test_teardown(rounds_end_on_failures_and_signals, no_hook),
         cmocka_unit_test_teardown(recorded_writes_are_told_apart, no_hook),
         cmocka_unit_test_teardown(small_writes_where_the_disk_is_full, no_hook),
+        cmocka_unit_test_teardown(small_writes_write_every_record, no_hook),
+        cmocka_unit_test_teardown(small_writes_end_on_errors, no_hook),
+        cmocka_unit_test_teardown(short_copies_move_bytes_and_tell_every_length, no_hook),
+        cmocka_unit_test_teardown(short_copies_go_on_without_the_calls, no_hook),
+        cmocka_unit_test_teardown(short_calls_are_no_readings, no_hook),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

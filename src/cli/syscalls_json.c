@@ -90,9 +90,10 @@ static json_t *figures_json(const struct uc_sys_result *r)
         const struct uc_sys_figure *f = &r->figure[i];
         bool told = f->hi > f->lo;
         rc |= json_array_append_new(
-            a, json_pack("{ss so so so so}", "name", f->name, "unit", uc_json_string(f->unit),
-                         "value", uc_json_number(f->value, 5), "lo",
-                         told ? uc_json_number(f->lo, 5) : json_null(), "hi",
+            a, json_pack("{ss so so so so so so}", "name", f->name, "size",
+                         uc_json_size(f->size, UC_SYS_NO_SIZE), "unit", uc_json_string(f->unit),
+                         "remark", uc_json_string(f->remark), "value", uc_json_number(f->value, 5),
+                         "lo", told ? uc_json_number(f->lo, 5) : json_null(), "hi",
                          told ? uc_json_number(f->hi, 5) : json_null()));
     }
     return done_with(a, rc);

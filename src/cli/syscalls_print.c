@@ -1,21 +1,23 @@
 /* Rows of samples as text and as CSV. */
 #include <gnu/libc-version.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 
 #include "base/units.h"
 #include "cli/syscalls.h"
+#include "cli/output.h"
 
 #define COLUMNS 6 /* of a table by size */
 
-/* Five significant digits, whole numbers in full. */
+/* Five significant digits, whole numbers in full, four decimals at most. */
 static const char *number(double v, char buf[32])
 {
     int digits = v ? 4 - (int)floor(log10(fabs(v))) : 0;
 
-    snprintf(buf, 32, "%.*f", digits < 0 ? 0 : digits > 9 ? 9 : digits, v);
+    snprintf(buf, 32, "%.*f", digits < 0 ? 0 : digits > 4 ? 4 : digits, v);
     return buf;
 }
 
@@ -24,9 +26,11 @@ static bool same_series(const struct uc_sys_row *a, const struct uc_sys_row *b)
     return !strcmp(a->series, b->series);
 }
 
-/* Is this the first measured row of its series? */
+/* Is this the first measured row of a series that the text shows? */
 static bool opens_series(const struct uc_sys_result *r, size_t row)
 {
+    if (r->row[row].raw)
+        return false;
     for (size_t i = 0; i < row; i++)
         if (r->row[i].n && same_series(&r->row[i], &r->row[row]))
             return false;
@@ -140,6 +144,12 @@ static void print_matrix(const struct uc_sys_result *r, size_t first, const stru
 
 /* ---- comparisons ---- */
 
+/* Of every length to 64 the text of several experiments shows these. */
+static bool brief_size(size_t size)
+{
+    return size < 4 || size % 8 == 0;
+}
+
 /* Pairs of the same two names at the same size each stand in one table. */
 static bool same_table(const struct uc_sys_result *r, const struct uc_sys_pair *a,
                        const struct uc_sys_pair *b)
@@ -199,7 +209,7 @@ static void print_line(const struct uc_sys_result *r, const struct uc_sys_pair *
                                             : "");
 }
 
-static void print_pair_table(const struct uc_sys_result *r, size_t pair)
+static void print_pair_table(const struct uc_sys_result *r, size_t pair, bool brief)
 {
     const struct uc_sys_pair *p = &r->pair[pair];
 
@@ -207,7 +217,8 @@ static void print_pair_table(const struct uc_sys_result *r, size_t pair)
            r->row[p->first].unit, "size", r->row[p->first].name, r->row[p->second].name,
            "difference", "per cent");
     for (size_t i = pair; i < r->pairs; i++)
-        if (same_table(r, &r->pair[i], p) && of_one_size(r, &r->pair[i]))
+        if (same_table(r, &r->pair[i], p) && of_one_size(r, &r->pair[i]) &&
+            (!brief || brief_size(r->row[r->pair[i].first].size)))
             print_line(r, &r->pair[i]);
 }
 
@@ -224,7 +235,7 @@ static bool in_tables(const struct uc_sys_result *r, size_t first)
     return true;
 }
 
-static void print_pairs(const struct uc_sys_result *r, const char *series)
+static void print_pairs(const struct uc_sys_result *r, const char *series, bool brief)
 {
     for (size_t i = 0; i < r->pairs; i++) {
         if (strcmp(r->row[r->pair[i].first].series, series) != 0)
@@ -232,11 +243,11 @@ static void print_pairs(const struct uc_sys_result *r, const char *series)
         if (!in_table(r, i))
             print_pair(r, &r->pair[i]);
         else if (opens_table(r, i))
-            print_pair_table(r, i);
+            print_pair_table(r, i, brief);
     }
 }
 
-static void print_series(const struct uc_sys_result *r, size_t first)
+static void print_series(const struct uc_sys_result *r, size_t first, bool brief)
 {
     struct columns c = {.n = 0};
     bool fits;
@@ -246,10 +257,21 @@ static void print_series(const struct uc_sys_result *r, size_t first)
         print_list(r, first);
     else if (!in_tables(r, first))
         print_matrix(r, first, &c);
-    print_pairs(r, r->row[first].series);
+    print_pairs(r, r->row[first].series, brief);
 }
 
 /* ---- the rest ---- */
+
+__attribute__((format(printf, 1, 2))) static void put_sentence(const char *fmt, ...)
+{
+    char text[1024] = "    ";
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text + 4, sizeof(text) - 4, fmt, ap);
+    va_end(ap);
+    uc_print_wrapped(text, 6, stdout);
+}
 
 static void print_figure(const struct uc_sys_figure *f)
 {
@@ -258,25 +280,54 @@ static void print_figure(const struct uc_sys_figure *f)
     printf("    %s: %s", f->name, number(f->value, v));
     if (f->hi > f->lo)
         printf(", %s to %s", number(f->lo, lo), number(f->hi, hi));
-    printf("%s%s\n", *f->unit ? " " : "", f->unit);
+    printf("%s%s%s%s\n", *f->unit ? " " : "", f->unit, *f->remark ? "; " : "", f->remark);
 }
 
-static void print_experiment(const struct uc_syscalls_done *d)
+static void print_figure_line(const struct uc_sys_figure *f)
+{
+    char v[32], lo[32], hi[32];
+
+    printf("  %10zu %16s", f->size, number(f->value, v));
+    if (f->hi > f->lo)
+        printf("  %s to %s", number(f->lo, lo), number(f->hi, hi));
+    printf("%s%s\n", *f->remark ? "  " : "", f->remark);
+}
+
+/* A table for each name that stands with sizes. */
+static void print_figure_tables(const struct uc_sys_result *r, bool brief)
+{
+    const char *name = "";
+
+    for (size_t i = 0; i < r->figures; i++) {
+        const struct uc_sys_figure *f = &r->figure[i];
+        if (f->size == UC_SYS_NO_SIZE)
+            continue;
+        if (strcmp(f->name, name) != 0)
+            printf("\n  %s, %s\n  %10s %16s  interval\n", f->name, f->unit, "size", "median");
+        name = f->name;
+        if (!brief || brief_size(f->size))
+            print_figure_line(f);
+    }
+}
+
+static void print_experiment(const struct uc_syscalls_done *d, bool brief)
 {
     const struct uc_sys_result *r = &d->result;
 
     printf("\n%s: %s\n", d->experiment->name, d->experiment->summary);
     for (size_t i = 0; i < r->rows; i++)
         if (opens_series(r, i))
-            print_series(r, i);
+            print_series(r, i, brief);
+    print_figure_tables(r, brief);
     if (r->figures || r->notes || r->skips)
         putchar('\n');
     for (size_t i = 0; i < r->figures; i++)
-        print_figure(&r->figure[i]);
+        if (r->figure[i].size == UC_SYS_NO_SIZE)
+            print_figure(&r->figure[i]);
     for (size_t i = 0; i < r->notes; i++)
-        printf("    %s\n", r->note[i]);
+        put_sentence("%s", r->note[i]);
     for (size_t i = 0; i < r->skips; i++)
-        printf("    skipped: %s (%s)\n", r->skip[i].what, r->skip[i].why);
+        put_sentence("skipped: %s (%s)", r->skip[i].what, r->skip[i].why);
 }
 
 static void print_head(const struct uc_session *s)
@@ -291,8 +342,10 @@ static void print_head(const struct uc_session *s)
 void uc_syscalls_print(const struct uc_session *s, const struct uc_syscalls_done *done, size_t n)
 {
     print_head(s);
+    if (n > 1)
+        puts("# of lengths to 64 some are left out; --only shows all");
     for (size_t i = 0; i < n; i++)
-        print_experiment(&done[i]);
+        print_experiment(&done[i], n > 1);
 }
 
 static void print_csv_row(const char *experiment, const struct uc_sys_row *row)

@@ -2,6 +2,7 @@
 #include "syscalls/experiments.h"
 
 const struct uc_sys_experiment *const uc_sys_experiments[] = {
+    &uc_sys_short_copies,
     &uc_sys_small_writes,
 };
 

@@ -73,19 +73,29 @@ struct uc_interval uc_sys_middle(const struct uc_sys_result *r, size_t row)
     return uc_median_interval(r->row[row].v, r->row[row].n, UC_SYS_LEVEL);
 }
 
-int uc_sys_figure(struct uc_sys_result *r, const char *name, const char *unit, double value,
-                  double lo, double hi)
+int uc_sys_figure_at(struct uc_sys_result *r, const char *name, const char *unit, size_t size,
+                     const struct uc_interval *value, const char *remark)
 {
     struct uc_sys_figure *f = grow(&r->figure, &r->figures, sizeof(*f));
 
     if (!f)
         return -ENOMEM;
     snprintf(f->name, sizeof(f->name), "%s", name);
+    snprintf(f->remark, sizeof(f->remark), "%s", remark);
     f->unit = unit;
-    f->value = value;
-    f->lo = lo;
-    f->hi = hi;
+    f->size = size;
+    f->value = value->mid;
+    f->lo = value->lo;
+    f->hi = value->hi;
     return 0;
+}
+
+int uc_sys_figure(struct uc_sys_result *r, const char *name, const char *unit, double value,
+                  double lo, double hi)
+{
+    struct uc_interval v = {.mid = value, .lo = lo, .hi = hi};
+
+    return uc_sys_figure_at(r, name, unit, UC_SYS_NO_SIZE, &v, "");
 }
 
 int uc_sys_note(struct uc_sys_result *r, const char *fmt, ...)
@@ -104,6 +114,18 @@ int uc_sys_note(struct uc_sys_result *r, const char *fmt, ...)
     return -ENOMEM;
 }
 
+/* Rows of one name and many sizes are refused for one reason: once is enough. */
+static void drop_repeated(struct uc_sys_result *r)
+{
+    const struct uc_sys_skip *last = &r->skip[r->skips - 1];
+
+    for (size_t i = 0; i + 1 < r->skips; i++)
+        if (!strcmp(r->skip[i].what, last->what) && !strcmp(r->skip[i].why, last->why)) {
+            r->skips--;
+            return;
+        }
+}
+
 int uc_sys_skip(struct uc_sys_result *r, int rc, const char *why, const char *what, ...)
 {
     struct uc_sys_skip *s = grow(&r->skip, &r->skips, sizeof(*s));
@@ -118,6 +140,7 @@ int uc_sys_skip(struct uc_sys_result *r, int rc, const char *why, const char *wh
         snprintf(s->why, sizeof(s->why), "%s: %s", uc_sys_failed_call(), strerror(-rc));
     else
         snprintf(s->why, sizeof(s->why), "%s", why);
+    drop_repeated(r);
     return 0;
 }
 

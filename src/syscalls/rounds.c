@@ -97,6 +97,20 @@ static bool go_on(const struct state *s, unsigned done)
     return done < UC_SYS_SAMPLES && spent + spent / done <= s->w->seconds;
 }
 
+/* Nothing is left out in silence. */
+static int tell_unread(const struct state *s)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < s->w->rows && !rc; i++) {
+        const struct uc_sys_row *row = &s->r->row[s->w->first + i];
+        if (!row->n && !s->refused[i])
+            rc = uc_sys_skip(s->r, 0, "no whole reading without a disturbance", "%s %s",
+                             row->series, row->name);
+    }
+    return rc;
+}
+
 static int run_rounds(struct state *s)
 {
     int rc = 0;
@@ -108,7 +122,7 @@ static int run_rounds(struct state *s)
         uc_progress(s->run->name, (uc_seconds() - s->began) / s->w->seconds, -1);
         rc = one_round(s);
     }
-    return rc;
+    return rc ? rc : tell_unread(s);
 }
 
 int uc_sys_rounds(struct uc_sys_run *run, struct uc_sys_result *r, const struct uc_sys_rounds *w)

@@ -104,6 +104,16 @@ ssize_t uc_sys_pwrite(int fd, const void *p, size_t n, off_t at)
     return CALL("pwrite", &n, pwrite(fd, p, n, at));
 }
 
+ssize_t uc_sys_preadv(int fd, const struct iovec *v, size_t n, off_t at)
+{
+    return CALL("preadv", &n, preadv(fd, v, (int)n, at));
+}
+
+ssize_t uc_sys_pwritev(int fd, const struct iovec *v, size_t n, off_t at)
+{
+    return CALL("pwritev", &n, pwritev(fd, v, (int)n, at));
+}
+
 /* After a signal that asks to end, EINTR is the answer. */
 static int again(ssize_t rc)
 {

@@ -10,7 +10,8 @@
 
 /* Asked before every call, by its name; NULL: not asked. It returns an errno to fail with, or 0; it
  * may lower *bytes, of calls that move some, and the kernel then really moves no more. Calls that
- * move none come with 0. */
+ * move none come with 0, and those of many segments with the segments'
+ * number. */
 extern int (*uc_sys_hook)(const char *call, size_t *bytes);
 
 /* The call that failed last, "" none. */
@@ -30,6 +31,8 @@ ssize_t uc_sys_read(int fd, void *p, size_t n);
 ssize_t uc_sys_write(int fd, const void *p, size_t n);
 ssize_t uc_sys_pread(int fd, void *p, size_t n, off_t at);
 ssize_t uc_sys_pwrite(int fd, const void *p, size_t n, off_t at);
+ssize_t uc_sys_preadv(int fd, const struct iovec *v, size_t n, off_t at);
+ssize_t uc_sys_pwritev(int fd, const struct iovec *v, size_t n, off_t at);
 
 /* All n bytes: short ones go on, EINTR begins again unless a signal asked to end. 0 or a negative
  * errno; -EIO where a write moves nothing; -ENODATA where the file ends. */

@@ -48,6 +48,7 @@ struct uc_sys_row {
     char series[40], name[48];
     const char *unit; /* "kB/s", "ns"; a literal */
     size_t size;      /* UC_SYS_NO_SIZE: the row is about no size */
+    bool raw;         /* in CSV and JSON alone: the text tells what was made of it */
     size_t n;         /* samples, each finite and above 0; 0: not measured */
     double v[UC_SYS_SAMPLES];
 };
@@ -58,11 +59,14 @@ struct uc_sys_pair {
     struct uc_comparison c;
 };
 
-/* A number made from rows: a difference, a slope, a share. May be below 0. */
+/* A number made from rows: a difference, a slope, a share. May be below 0. With a size it is a line
+ * of the table of its name, else a line by itself. */
 struct uc_sys_figure {
     char name[80];
     const char *unit;     /* "" none */
+    size_t size;          /* UC_SYS_NO_SIZE: none */
     double value, lo, hi; /* lo = hi = value where there is no interval */
+    char remark[32];      /* "" none */
 };
 
 struct uc_sys_skip {
@@ -92,6 +96,9 @@ const struct uc_sys_pair *uc_sys_compared(const struct uc_sys_result *r, size_t 
 struct uc_interval uc_sys_middle(const struct uc_sys_result *r, size_t row);
 int uc_sys_figure(struct uc_sys_result *r, const char *name, const char *unit, double value,
                   double lo, double hi);
+/* The same for a size, with a remark ("" none). */
+int uc_sys_figure_at(struct uc_sys_result *r, const char *name, const char *unit, size_t size,
+                     const struct uc_interval *value, const char *remark);
 /* A sentence, true of what was measured, without a newline. */
 int uc_sys_note(struct uc_sys_result *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
