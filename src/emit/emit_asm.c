@@ -9,7 +9,7 @@ static void put_all(const struct uc_profile *p, FILE *out)
 {
     uc_header_comment(p, out);
     fputs(" */\n#ifndef UCOPY_LIMITS_H\n#define UCOPY_LIMITS_H\n\n", out);
-    uc_header_numbers(p, out);
+    uc_header_numbers(p, "", out);
     fputs("\n#endif\n", out);
 }
 

@@ -31,9 +31,9 @@ static int put_all(const struct uc_profile *p, FILE *out)
     uc_header_comment(p, out);
     put_usage(p, out);
     fputs("#ifndef UCOPY_H\n#define UCOPY_H\n\n", out);
-    uc_header_numbers(p, out);
+    uc_header_numbers(p, "", out);
     fputs("\n#ifndef __ASSEMBLER__\n", out);
-    uc_header_names(p, out);
+    uc_header_names(p, "", out);
     fputs("\n#if defined(__x86_64__) && !defined(__ILP32__)\n\n", out);
     rc = uc_header_code(p, out);
     fputs("\n#endif /* x86-64 */\n#endif /* not the assembler */\n#endif\n", out);

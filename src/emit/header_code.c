@@ -16,7 +16,7 @@ static int add_isa(const char *name, void *isa)
     return 0;
 }
 
-static uint32_t isa_of_all(const struct uc_profile *p)
+uint32_t uc_header_isa(const struct uc_profile *p)
 {
     uint32_t isa = 0;
     uc_profile_each_strategy(p, add_isa, &isa);
@@ -25,10 +25,8 @@ static uint32_t isa_of_all(const struct uc_profile *p)
 
 /* ---- what is compiled at all ---- */
 
-static void put_switches(const struct uc_profile *p, FILE *out)
+void uc_header_switches(unsigned environment, FILE *out)
 {
-    uint32_t isa = isa_of_all(p);
-
     fputs("#ifndef UCOPY_FALLBACK\n"
           "#define UCOPY_FALLBACK(d, s, n) ((n) ? __builtin_memcpy(d, s, n) : (d))\n"
           "#endif\n\n"
@@ -37,7 +35,7 @@ static void put_switches(const struct uc_profile *p, FILE *out)
           "    defined(__SANITIZE_THREAD__) || defined(__SANITIZE_HWADDRESS__)\n"
           "#define UCOPY_ONLY_FALLBACK 1\n",
           out);
-    if (p->environment != UCOPY_KERNEL)
+    if (environment != UCOPY_KERNEL)
         fputs("#elif !defined(__SSE2__) /* as under -mgeneral-regs-only */\n"
               "#define UCOPY_ONLY_FALLBACK 1\n",
               out);
@@ -51,6 +49,12 @@ static void put_switches(const struct uc_profile *p, FILE *out)
           "#define UCOPY_ONLY_FALLBACK 0\n"
           "#endif\n\n",
           out);
+}
+
+static void put_promised(const struct uc_profile *p, FILE *out)
+{
+    uint32_t isa = uc_header_isa(p);
+
     if (!isa) {
         fputs("#define UCOPY_PROMISED 1 /* no instruction set is needed beyond x86-64 */\n\n", out);
         return;
@@ -65,7 +69,7 @@ static void put_switches(const struct uc_profile *p, FILE *out)
 
 /* ---- detection ---- */
 
-static unsigned vendor_word(const char *vendor, int i)
+unsigned uc_vendor_word(const char *vendor, int i)
 {
     const unsigned char *c = (const unsigned char *)vendor + 4 * i;
     return c[0] | c[1] << 8 | c[2] << 16 | (unsigned)c[3] << 24;
@@ -81,7 +85,7 @@ static void put_identity(const struct uc_profile *p, FILE *out)
         return;
     }
     for (int i = 0; i < 3; i++)
-        fprintf(out, "c.vendor[%d] == 0x%08xu &&%s", i, vendor_word(cpu->vendor, i),
+        fprintf(out, "c.vendor[%d] == 0x%08xu &&%s", i, uc_vendor_word(cpu->vendor, i),
                 i < 2 ? " " : "\n        ");
     fprintf(out,
             "ucopy_cpu_family(c.leaf1_eax) == 0x%xu &&\n        "
@@ -91,7 +95,7 @@ static void put_identity(const struct uc_profile *p, FILE *out)
 
 static void put_detection(const struct uc_profile *p, FILE *out)
 {
-    uint32_t isa = isa_of_all(p);
+    uint32_t isa = uc_header_isa(p);
 
     fputs("#ifndef UCOPY_NO_ASM\n", out);
     fputs(ucopy_part_text("detect"), out);
@@ -140,12 +144,7 @@ static void put_detection(const struct uc_profile *p, FILE *out)
 
 /* ---- the strategies' texts, each once ---- */
 
-struct embedding {
-    json_t *done; /* names of the parts and strategies that are out already */
-    FILE *out;
-};
-
-static bool is_new(struct embedding *e, const char *kind, const char *name)
+static bool is_new(struct uc_embedding *e, const char *kind, const char *name)
 {
     char key[UC_NAME + 16];
 
@@ -156,7 +155,7 @@ static bool is_new(struct embedding *e, const char *kind, const char *name)
     return true;
 }
 
-static int put_parts(struct embedding *e, const char *includes)
+static int put_parts(struct uc_embedding *e, const char *includes)
 {
     char *names = strdup(includes), *rest = names, *name;
 
@@ -169,9 +168,8 @@ static int put_parts(struct embedding *e, const char *includes)
     return 0;
 }
 
-static int put_strategy(const char *name, void *state)
+int uc_header_strategy(struct uc_embedding *e, const char *name)
 {
-    struct embedding *e = state;
     const struct ucopy_strategy *s = ucopy_find(name);
 
     if (!is_new(e, "strategy", name))
@@ -181,13 +179,14 @@ static int put_strategy(const char *name, void *state)
     return rc;
 }
 
-static int put_strategies(const struct uc_profile *p, FILE *out)
+static int put_strategy(const char *name, void *state)
 {
-    struct embedding e = {json_object(), out};
-    int rc = e.done ? uc_profile_each_strategy(p, put_strategy, &e) : -ENOMEM;
+    return uc_header_strategy(state, name);
+}
 
-    json_decref(e.done);
-    return rc;
+int uc_header_strategies(struct uc_embedding *e, const struct uc_profile *p)
+{
+    return uc_profile_each_strategy(p, put_strategy, e);
 }
 
 /* ---- the called functions ---- */
@@ -210,11 +209,6 @@ static void put_called_head(const struct uc_profile *p, uint32_t isa, const char
             name);
 }
 
-struct calling {
-    const struct uc_profile *p;
-    struct embedding e;
-};
-
 /* Is the strategy inlined into its entry's called function? Its instruction sets are those of the
  * first range: the short sizes, which a jump would cost most. */
 static bool in_ladder(const struct uc_ladder *l, const char *strategy)
@@ -222,20 +216,22 @@ static bool in_ladder(const struct uc_ladder *l, const char *strategy)
     return isa_of(l->segment[0].strategy) == isa_of(strategy);
 }
 
-static void put_called(struct calling *c, const struct uc_ladder *l, const char *strategy)
+static void put_called(struct uc_embedding *e, const struct uc_profile *p,
+                       const struct uc_ladder *l, const char *strategy)
 {
-    if (in_ladder(l, strategy) || !is_new(&c->e, "called", strategy))
+    if (in_ladder(l, strategy) || !is_new(e, "called", strategy))
         return;
-    put_called_head(c->p, isa_of(strategy), strategy, c->e.out);
-    fprintf(c->e.out, "    return ucopy_%s(dst, src, n);\n}\n\n", strategy);
+    put_called_head(p, isa_of(strategy), strategy, e->out);
+    fprintf(e->out, "    return ucopy_%s(dst, src, n);\n}\n\n", strategy);
 }
 
-static void put_all_called(struct calling *c, const struct uc_ladder *l)
+static void put_all_called(struct uc_embedding *e, const struct uc_profile *p,
+                           const struct uc_ladder *l)
 {
     for (size_t i = 0; i < l->n; i++) {
-        put_called(c, l, l->segment[i].strategy);
+        put_called(e, p, l, l->segment[i].strategy);
         if (*l->segment[i].guard.test)
-            put_called(c, l, l->segment[i].guard.otherwise);
+            put_called(e, p, l, l->segment[i].guard.otherwise);
     }
 }
 
@@ -293,30 +289,36 @@ static void put_range(const struct uc_ladder *l, size_t i, const char *entry, FI
         fputs("    }\n", out);
 }
 
-static void put_ladder(const struct uc_profile *p, int entry, FILE *out)
+void uc_header_ladder(struct uc_embedding *e, const struct uc_profile *p, const char *key,
+                      int entry)
 {
     const struct uc_ladder *l = &p->entry[entry].ladder;
+    struct uc_entry_names names = uc_entry_names(key, entry);
 
-    fprintf(out, "/* The ladder of %s. */\n", uc_entry_name[entry]);
-    put_called_head(p, isa_of(l->segment[0].strategy), uc_entry_name[entry], out);
+    put_all_called(e, p, l);
+    fprintf(e->out, "/* The ladder of %s%s%s. */\n", uc_entry_name[entry], *key ? " on " : "",
+            *key ? p->cpu.key : "");
+    put_called_head(p, isa_of(l->segment[0].strategy), names.name, e->out);
     for (size_t i = 0; i < l->n; i++)
-        put_range(l, i, uc_entry_macro(entry), out);
-    fputs("}\n\n", out);
+        put_range(l, i, names.macro, e->out);
+    fputs("}\n\n", e->out);
 }
 
 /* ---- the inlined functions ---- */
 
-static void put_inline_part(const struct uc_inline_part *part, const char *entry, FILE *out)
+void uc_header_inline_part(const struct uc_inline_part *part, int entry, FILE *out)
 {
+    struct uc_entry_names names = uc_entry_names("", entry);
+
     fprintf(out,
             "#define UCOPY_%s_INLINE_MAX %zu\n"
             "#define UCOPY_%s_INLINE_STRATEGY \"%s\"\n"
             "#define UCOPY_%s_INLINE(d, s, n) ucopy_%s(d, s, n)\n",
-            entry, part->max, entry, part->strategy, entry, part->strategy);
+            names.macro, part->max, names.macro, part->strategy, names.macro, part->strategy);
 }
 
 /* The wide part where the compiler was told its instruction sets, else the baseline. */
-static void put_inline_parts(const struct uc_profile_entry *e, const char *entry, FILE *out)
+static void put_inline_parts(const struct uc_profile_entry *e, int entry, FILE *out)
 {
     bool base = *e->inline_baseline.strategy, wide = *e->inline_wide.strategy;
 
@@ -327,21 +329,21 @@ static void put_inline_parts(const struct uc_profile_entry *e, const char *entry
         else
             fputs("1", out);
         fputs("\n", out);
-        put_inline_part(&e->inline_wide, entry, out);
+        uc_header_inline_part(&e->inline_wide, entry, out);
     }
     if (wide && base)
         fputs("#else\n", out);
     if (base)
-        put_inline_part(&e->inline_baseline, entry, out);
+        uc_header_inline_part(&e->inline_baseline, entry, out);
     if (wide)
         fputs("#endif\n", out);
     if (wide || base)
         fputs("\n", out);
 }
 
-static void put_function(int entry, FILE *out)
+void uc_header_function_head(int entry, FILE *out)
 {
-    const char *macro = uc_entry_macro(entry);
+    struct uc_entry_names names = uc_entry_names("", entry);
 
     fprintf(out,
             "%s\n"
@@ -356,20 +358,30 @@ static void put_function(int entry, FILE *out)
             "#ifdef UCOPY_%s_INLINE_MAX\n"
             "    if (n <= UCOPY_%s_INLINE_MAX)\n"
             "        return UCOPY_%s_INLINE(dst, src, n);\n"
-            "#endif\n"
-            "#if !UCOPY_PROMISED\n"
-            "    if (__builtin_expect(!(__atomic_load_n(&ucopy_state, __ATOMIC_RELAXED) & 4), 0))\n"
-            "        return ucopy_%s_unsure(dst, src, n);\n"
-            "#endif\n"
-            "    return ucopy_%s_called(dst, src, n);\n"
-            "#endif\n"
-            "}\n\n",
+            "#endif\n",
             entry == UC_COPY
                 ? "/* Copies n bytes from src to dst, which is used soon. Returns dst. */"
                 : "/* Copies n bytes from src to dst, which is not used soon: caches "
                   "stay as they are\n * where that pays. Returns dst. */",
-            entry == UC_COPY ? "" : "nocache", macro, macro, macro, uc_entry_name[entry],
-            uc_entry_name[entry]);
+            entry == UC_COPY ? "" : "nocache", names.macro, names.macro, names.macro);
+}
+
+void uc_header_function_tail(FILE *out)
+{
+    fputs("#endif\n}\n\n", out);
+}
+
+static void put_function(int entry, FILE *out)
+{
+    uc_header_function_head(entry, out);
+    fprintf(out,
+            "#if !UCOPY_PROMISED\n"
+            "    if (__builtin_expect(!(__atomic_load_n(&ucopy_state, __ATOMIC_RELAXED) & 4), 0))\n"
+            "        return ucopy_%s_unsure(dst, src, n);\n"
+            "#endif\n"
+            "    return ucopy_%s_called(dst, src, n);\n",
+            uc_entry_name[entry], uc_entry_name[entry]);
+    uc_header_function_tail(out);
 }
 
 /* Before the first look, and where it was in vain. By itself, or its call would make the copy in
@@ -378,42 +390,41 @@ static void put_unsure(int entry, FILE *out)
 {
     const char *name = uc_entry_name[entry];
 
-    fprintf(
-        out,
-        "#if !UCOPY_PROMISED\n"
-        "__attribute__((noinline, cold, unused))\n"
-        "static void *ucopy_%s_unsure(void *dst, const void *src, ucopy_size n)\n"
-        "{\n"
-        "    if (!ucopy_usable())\n"
-        "        return UCOPY_FALLBACK(dst, src, n);\n"
-        "    return ucopy_%s_called(dst, src, n);\n"
-        "}\n"
-        "#endif\n\n",
-        name, name);
+    fprintf(out,
+            "#if !UCOPY_PROMISED\n"
+            "__attribute__((noinline, cold, unused))\n"
+            "static void *ucopy_%s_unsure(void *dst, const void *src, ucopy_size n)\n"
+            "{\n"
+            "    if (!ucopy_usable())\n"
+            "        return UCOPY_FALLBACK(dst, src, n);\n"
+            "    return ucopy_%s_called(dst, src, n);\n"
+            "}\n"
+            "#endif\n\n",
+            name, name);
 }
 
 int uc_header_code(const struct uc_profile *p, FILE *out)
 {
-    struct calling calling = {p, {json_object(), out}};
-    int rc = calling.e.done ? 0 : -ENOMEM;
+    struct uc_embedding e = {json_object(), out};
+    int rc = e.done ? 0 : -ENOMEM;
 
-    put_switches(p, out);
+    uc_header_switches(p->environment, out);
+    put_promised(p, out);
     fprintf(out, "%s\n", ucopy_part_text("prelude"));
     put_detection(p, out);
     fputs("#if !UCOPY_ONLY_FALLBACK\n\n", out);
-    rc = rc ? rc : put_strategies(p, out);
+    rc = rc ? rc : uc_header_strategies(&e, p);
     for (int i = 0; i < UC_ENTRY_COUNT && !rc; i++) {
         if (!p->entry[i].present)
             continue;
-        put_all_called(&calling, &p->entry[i].ladder);
-        put_ladder(p, i, out);
+        uc_header_ladder(&e, p, "", i);
         put_unsure(i, out);
-        put_inline_parts(p->entry + i, uc_entry_macro(i), out);
+        put_inline_parts(p->entry + i, i, out);
     }
     fputs("#endif /* !UCOPY_ONLY_FALLBACK */\n\n", out);
     for (int i = 0; i < UC_ENTRY_COUNT; i++)
         if (p->entry[i].present)
             put_function(i, out);
-    json_decref(calling.e.done);
+    json_decref(e.done);
     return rc;
 }

@@ -8,9 +8,7 @@
 #include "base/units.h"
 #include "emit/header.h"
 
-/* Text from a file or a CPU inside a comment: nothing that ends or nests one, continues a line or
- * begins a trigraph. */
-static void put_safe(const char *text, FILE *out)
+void uc_put_safe(const char *text, FILE *out)
 {
     for (; *text; text++)
         fputc(isprint((unsigned char)*text) && !strchr("*\\?", *text) ? *text : '.', out);
@@ -21,9 +19,7 @@ static const char *string_at(const json_t *object, const char *key)
     return json_string_value(json_object_get(object, key));
 }
 
-/* Percentages are rounded to 5, so that noise does not change a header; from the 4 digits that the
- * JSON keeps, so that a profile gives one header before it was written and after it was read. */
-static int per_cent(double ratio)
+int uc_per_cent(double ratio)
 {
     char kept[32];
 
@@ -31,7 +27,7 @@ static int per_cent(double ratio)
     return 5 * (int)round(20 * (strtod(kept, NULL) - 1));
 }
 
-static void put_cpu(const struct uc_profile *p, FILE *out)
+void uc_header_cpu(const struct uc_profile *p, FILE *out)
 {
     if (!p->has_cpu) {
         fputs("a CPU that was not named", out);
@@ -40,25 +36,17 @@ static void put_cpu(const struct uc_profile *p, FILE *out)
     fputs(p->cpu.key, out);
     if (*p->cpu.name) {
         fputs(", ", out);
-        put_safe(p->cpu.name, out);
+        uc_put_safe(p->cpu.name, out);
     }
     if (p->cpu.hypervisor) {
         bool named = *p->cpu.hypervisor_name && strcmp(p->cpu.hypervisor_name, "unknown");
         fputs(", under ", out);
-        put_safe(named ? p->cpu.hypervisor_name : "a hypervisor", out);
+        uc_put_safe(named ? p->cpu.hypervisor_name : "a hypervisor", out);
     }
 }
 
-static void put_title(const struct uc_profile *p, FILE *out)
+void uc_header_cautions(const struct uc_profile *p, FILE *out)
 {
-    char stem[UC_STEM];
-
-    fputs("/* SPDX-License-Identifier: 0BSD */\n/* How to copy n bytes on ", out);
-    put_cpu(p, out);
-    fputs(".\n * Made by ", out);
-    put_safe(*p->tool ? p->tool : "ucopy-tune " UC_VERSION, out);
-    fprintf(out, " from %s.json: do not edit, tune again.\n",
-            uc_profile_stem(p, stem, sizeof stem));
     if (!p->complete)
         fputs(" * INCOMPLETE: the run was interrupted before all was measured.\n", out);
     if (p->has_cpu && uc_cpu_emulated(&p->cpu))
@@ -66,7 +54,20 @@ static void put_title(const struct uc_profile *p, FILE *out)
               out);
 }
 
-static void put_promise(const struct uc_profile *p, FILE *out)
+static void put_title(const struct uc_profile *p, FILE *out)
+{
+    char stem[UC_STEM];
+
+    fputs("/* SPDX-License-Identifier: 0BSD */\n/* How to copy n bytes on ", out);
+    uc_header_cpu(p, out);
+    fputs(".\n * Made by ", out);
+    uc_put_safe(*p->tool ? p->tool : "ucopy-tune " UC_VERSION, out);
+    fprintf(out, " from %s.json: do not edit, tune again.\n",
+            uc_profile_stem(p, stem, sizeof stem));
+    uc_header_cautions(p, out);
+}
+
+void uc_header_promise(unsigned environment, FILE *out)
 {
     fputs(
         " *\n"
@@ -75,7 +76,7 @@ static void put_promise(const struct uc_profile *p, FILE *out)
         "memcpy's\n"
         " * contract (buffers equal or apart, any alignment, returns dst).\n",
         out);
-    if (p->environment == UCOPY_KERNEL)
+    if (environment == UCOPY_KERNEL)
         fputs(
             " * For the kernel: general registers and string instructions only, no target\n"
             " * attribute. No fault handling was measured and none is here: no exception table, "
@@ -85,7 +86,7 @@ static void put_promise(const struct uc_profile *p, FILE *out)
             out);
 }
 
-static void put_range(size_t from, size_t to, FILE *out)
+void uc_header_range(size_t from, size_t to, FILE *out)
 {
     if (to == SIZE_MAX)
         fprintf(out, " * %9zu and above   ", from);
@@ -95,14 +96,14 @@ static void put_range(size_t from, size_t to, FILE *out)
 
 static void put_runner_up(const struct uc_segment *s, FILE *out)
 {
-    int loss = per_cent(s->margin);
+    int loss = uc_per_cent(s->margin);
 
     if (!*s->runner_up || !(s->margin > 0)) {
         fputs("no other was measured all through it", out);
         return;
     }
     fputs(s->tie ? "tie with " : "next ", out);
-    put_safe(s->runner_up, out);
+    uc_put_safe(s->runner_up, out);
     if (s->tie)
         return;
     if (loss > 0)
@@ -126,14 +127,14 @@ static void put_guard(const struct uc_guard *g, FILE *out)
     if (!*g->test)
         return;
     fprintf(out, "; at %s %ld to %ld ", g->test, g->lo, g->hi);
-    put_safe(g->otherwise, out);
+    uc_put_safe(g->otherwise, out);
 }
 
 static void put_segment(const struct uc_segment *s, size_t from, FILE *out)
 {
-    put_range(from, s->max, out);
+    uc_header_range(from, s->max, out);
     fputs("  ", out);
-    put_safe(s->strategy, out);
+    uc_put_safe(s->strategy, out);
     put_guard(&s->guard, out);
     fputs("; ", out);
     put_runner_up(s, out);
@@ -141,20 +142,26 @@ static void put_segment(const struct uc_segment *s, size_t from, FILE *out)
     fputc('\n', out);
 }
 
-static void put_ladder(const struct uc_profile_entry *e, const char *title, FILE *out)
+const char *uc_header_title(int entry)
 {
+    return entry == UC_COPY ? "copy: dst is used soon" : "nocache: dst is not used soon";
+}
+
+void uc_header_ranges(const struct uc_profile *p, int entry, FILE *out)
+{
+    const struct uc_profile_entry *e = p->entry + entry;
     size_t from = 0;
 
     if (!e->present)
         return;
-    fprintf(out, " * %s\n", title);
+    fprintf(out, " * %s\n", uc_header_title(entry));
     for (size_t i = 0; i < e->ladder.n; i++) {
         put_segment(e->ladder.segment + i, from, out);
         from = e->ladder.segment[i].max + 1;
     }
 }
 
-static void put_evidence(const struct uc_profile *p, FILE *out)
+void uc_header_evidence(const struct uc_profile *p, FILE *out)
 {
     const char *weights = string_at(p->weights, "name"), *grade = string_at(p->method, "grade");
 
@@ -163,12 +170,12 @@ static void put_evidence(const struct uc_profile *p, FILE *out)
     fputs(" *", out);
     if (weights) {
         fputs(" Best by the weights named ", out);
-        put_safe(weights, out);
+        uc_put_safe(weights, out);
         fputc('.', out);
     }
     if (grade) {
         fputs(" Grade of the measurement: ", out);
-        put_safe(grade, out);
+        uc_put_safe(grade, out);
         fputc('.', out);
     }
     fputc('\n', out);
@@ -182,7 +189,7 @@ static void put_ratio(const json_t *form, const char *consumer, const char *mix,
         json_object_get(json_object_get(json_object_get(form, consumer), mix), "geomean");
 
     if (json_is_number(r))
-        fprintf(out, "%.2f", 1 + per_cent(json_number_value(r)) / 100.0);
+        fprintf(out, "%.2f", 1 + uc_per_cent(json_number_value(r)) / 100.0);
     else
         fputc('-', out);
 }
@@ -212,7 +219,7 @@ static void put_gain(const struct uc_profile *p, FILE *out)
         return;
     const json_t *inlined = json_object_get(p->validation, "libc_gain_inlined");
     fputs(" * Time of ", out);
-    put_safe(libc, out);
+    uc_put_safe(libc, out);
     fputs(" memcpy over that of copy, called / inlined with -march=native, geometric means:\n",
           out);
     put_ratios(called, inlined, "one size repeated:", "fixed", out);
@@ -233,8 +240,8 @@ static void put_regret(const json_t *regret, const char *entry, FILE *out)
         fprintf(out,
                 " * Against the best strategy of each size %s costs %d %% more, %d %% at worst (at "
                 "%s).\n",
-                entry, per_cent(1 + json_number_value(mean)),
-                per_cent(1 + json_number_value(worst)), uc_size_text((size_t)size, text));
+                entry, uc_per_cent(1 + json_number_value(mean)),
+                uc_per_cent(1 + json_number_value(worst)), uc_size_text((size_t)size, text));
 }
 
 /* ---- barred for their worst placements ---- */
@@ -252,7 +259,7 @@ static void put_item(struct line *l, const char *item)
         l->used = 4;
     }
     l->used += strlen(item) + 1;
-    put_safe(item, l->out);
+    uc_put_safe(item, l->out);
 }
 
 static bool names(const struct uc_ladder *l, const char *strategy)
@@ -298,7 +305,7 @@ static void put_versions(const struct uc_profile *p, FILE *out)
     for (size_t i = 0; i < sizeof key / sizeof *key; i++)
         if (string_at(p->method, key[i][0])) {
             fprintf(out, "%s %s ", any ? "," : " *", key[i][1]);
-            put_safe(string_at(p->method, key[i][0]), out);
+            uc_put_safe(string_at(p->method, key[i][0]), out);
             any = true;
         }
     if (any)
@@ -354,11 +361,11 @@ static void put_reasons(const struct uc_profile *p, FILE *out)
 void uc_header_comment(const struct uc_profile *p, FILE *out)
 {
     put_title(p, out);
-    put_promise(p, out);
+    uc_header_promise(p->environment, out);
     fputs(" *\n", out);
-    put_ladder(&p->entry[UC_COPY], "copy: dst is used soon", out);
-    put_ladder(&p->entry[UC_NOCACHE], "nocache: dst is not used soon", out);
-    put_evidence(p, out);
+    uc_header_ranges(p, UC_COPY, out);
+    uc_header_ranges(p, UC_NOCACHE, out);
+    uc_header_evidence(p, out);
     put_regret(json_object_get(p->validation, "regret"), "copy", out);
     put_regret(json_object_get(p->validation, "regret_nocache"), "nocache", out);
     put_gain(p, out);

@@ -4,10 +4,23 @@
 
 #include "emit/header.h"
 
-const char *uc_entry_macro(int entry)
+const char *uc_header_key(const char *key, char buf[UC_KEY_CAP])
 {
-    static const char *const macro[UC_ENTRY_COUNT] = {[UC_COPY] = "COPY", [UC_NOCACHE] = "NOCACHE"};
-    return macro[entry];
+    snprintf(buf, UC_KEY_CAP, "%s_", key);
+    for (char *c = buf; *c; c++)
+        if (*c == '-')
+            *c = '_';
+    return buf;
+}
+
+struct uc_entry_names uc_entry_names(const char *key, int entry)
+{
+    struct uc_entry_names e;
+
+    snprintf(e.name, sizeof e.name, "%s%s", key, uc_entry_name[entry]);
+    for (size_t i = 0; i < sizeof e.name; i++)
+        e.macro[i] = (char)toupper((unsigned char)e.name[i]);
+    return e;
 }
 
 static size_t ranges_of(const struct uc_ladder *l, const char *strategy)
@@ -56,17 +69,17 @@ static void put_numbers(const struct uc_ladder *l, const char *entry, FILE *out)
         fprintf(out, "#define UCOPY_%s_STREAMS %d\n", entry, streams(l));
 }
 
-void uc_header_numbers(const struct uc_profile *p, FILE *out)
+void uc_header_numbers(const struct uc_profile *p, const char *key, FILE *out)
 {
     for (int i = 0; i < UC_ENTRY_COUNT; i++)
         if (p->entry[i].present)
-            put_numbers(&p->entry[i].ladder, uc_entry_macro(i), out);
+            put_numbers(&p->entry[i].ladder, uc_entry_names(key, i).macro, out);
 }
 
-void uc_header_names(const struct uc_profile *p, FILE *out)
+void uc_header_names(const struct uc_profile *p, const char *key, FILE *out)
 {
     for (int i = 0; i < UC_ENTRY_COUNT; i++)
         for (size_t k = 0; p->entry[i].present && k < p->entry[i].ladder.n; k++)
-            fprintf(out, "#define UCOPY_%s_%zu_STRATEGY \"%s\"\n", uc_entry_macro(i), k + 1,
-                    p->entry[i].ladder.segment[k].strategy);
+            fprintf(out, "#define UCOPY_%s_%zu_STRATEGY \"%s\"\n", uc_entry_names(key, i).macro,
+                    k + 1, p->entry[i].ladder.segment[k].strategy);
 }
