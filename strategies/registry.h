@@ -55,8 +55,8 @@ extern const size_t ucopy_strategy_count;
 const struct ucopy_strategy *ucopy_find(const char *name);
 
 /* Shared parts that a header embeds once, before the strategies that name them in includes
- * (and "detect", the detection text, and "prelude", the macros that every text uses). NULL: no such
- * part. */
+ * (and "detect", the detection text, "pick", the choice among CPUs, and "prelude", the macros that
+ * every text uses). NULL: no such part. */
 const char *ucopy_part_text(const char *name);
 
 /* The isa bits as names joined by blanks ("avx2 bmi2"); "" for none. Returns buf. */

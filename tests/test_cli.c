@@ -23,7 +23,7 @@
 #define MAX_WORDS 16
 
 static const char *const commands[] = {"tune",  "list",   "info",    "bench", "fit",
-                                       "stats", "verify", "compare", "emit",  "syscalls"};
+                                       "stats", "verify", "compare", "merge", "emit", "syscalls"};
 
 struct result {
     int code; /* exit code, or 128 and the signal */
@@ -252,7 +252,7 @@ static void an_unknown_command_lists_the_known(void **state)
 {
     refused(
         "lists", 2,
-        "unknown command 'lists' (known: tune, list, info, bench, fit, stats, verify, compare, emit, syscalls)");
+        "unknown command 'lists' (known: tune, list, info, bench, fit, stats, verify, compare, merge, emit, syscalls)");
     refused("tune2 --quick", 2, "unknown command 'tune2'");
 }
 
@@ -365,6 +365,8 @@ static void input_files_that_are_missing(void **state)
     refused("compare", 2, "compare needs");
     refused("fit absent.csv", 2, "absent.csv: No such file or directory");
     refused("stats absent.csv", 2, "absent.csv: No such file or directory");
+    refused("merge", 2, "merge needs");
+    refused("merge absent.json", 2, "absent.json: No such file or directory");
     refused("emit absent.json", 2, "absent.json: No such file or directory");
     refused("verify absent.json", 2, "absent.json: No such file or directory");
     refused("verify absent.h", 2, "absent.h: No such file or directory");

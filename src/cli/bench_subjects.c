@@ -101,10 +101,11 @@ static int add_peer(struct uc_bench *b, const char *spec, struct uc_subject *u, 
 }
 
 /* The function of a generated header, from its include guard: UCOPY_AMD_1A_02_H guards
- * ucopy_amd_1a_02. */
+ * ucopy_amd_1a_02. A header of several CPUs may have any prefix. */
 static int function_name(const char *text, char *name, size_t cap)
 {
-    const char *guard = strstr(text, "#ifndef UCOPY_");
+    const char *made = strstr(text, "\n * Made by ucopy-tune ");
+    const char *guard = strstr(text, made ? "#ifndef " : "#ifndef UCOPY_");
     size_t n = 0;
 
     if (!guard)

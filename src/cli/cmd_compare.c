@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/msg.h"
-#include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/compare.h"
 #include "cli/given.h"
@@ -221,38 +220,25 @@ static struct uc_ladder fallback(void)
 }
 
 static int find_loss(const struct uc_compare *c, const struct uc_compare_table *t, size_t row,
-                     size_t column, const struct uc_fit_options *fo, struct uc_compare_loss *x)
+                     size_t column, struct uc_compare_loss *x)
 {
     const struct uc_profile *on = &c->p[t->who[column]];
     const struct uc_ladder libc = fallback();
 
     x->lacking = on->has_cpu ? uc_given_isa(&c->p[t->who[row]]) & ~on->cpu.isa : 0;
-    int rc = uc_fit_share(&on->cells, fo, x->lacking ? &libc : ladder_of(c, t, row),
-                          ladder_of(c, t, column), &x->share);
+    int rc = uc_given_share(on, t->entry, x->lacking ? &libc : ladder_of(c, t, row),
+                            ladder_of(c, t, column), &x->share);
     x->known = !rc;
     return rc == -ENODATA ? 0 : rc;
 }
 
-/* On a column's cells by the column's own weights and caches. */
 static int find_column(const struct uc_compare *c, struct uc_compare_table *t, size_t column)
 {
-    const struct uc_profile *on = &c->p[t->who[column]];
-    struct uc_weights w;
-    size_t known;
-    struct uc_fit_strategy *list = uc_choice_strategies(t->environment, &known);
-    int rc = list ? 0 : -ENOMEM;
+    bool cells = c->p[t->who[column]].cells.n;
+    int rc = 0;
 
-    uc_given_weights(on, &w);
-    struct uc_fit_options fo = {.weights = &w,
-                                .entry = t->entry,
-                                .environment = t->environment,
-                                .l1d = on->caches.l1d.bytes,
-                                .l2 = on->caches.l2.bytes,
-                                .strategies = list,
-                                .strategy_count = known};
-    for (size_t row = 0; row < t->n && !rc && on->cells.n; row++)
-        rc = find_loss(c, t, row, column, &fo, &t->loss[row][column]);
-    free(list);
+    for (size_t row = 0; row < t->n && !rc && cells; row++)
+        rc = find_loss(c, t, row, column, &t->loss[row][column]);
     return rc;
 }
 

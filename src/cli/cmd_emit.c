@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/msg.h"
 #include "cli/command.h"
 #include "cli/emit_prove.h"
+#include "cli/given.h"
 #include "cli/options.h"
 #include "emit/emit.h"
 
@@ -52,31 +52,6 @@ static const struct uc_emitter *find_format(const char *name)
         known[n] = uc_emitters[n].name;
     int i = uc_option_word("--format", name, known, n);
     return i < 0 ? NULL : uc_emitters + i;
-}
-
-/* Damaged, foreign or newer: one line with file, place and reason. */
-static int read_profile(const char *path, struct uc_profile *p)
-{
-    char why[512];
-    int rc = uc_profile_read(path, p, why, sizeof(why));
-
-    if (rc) {
-        uc_error("%s: %s", path, *why ? why : strerror(-rc));
-        return rc == -ENOMEM ? UC_EXIT_MACHINE : UC_EXIT_USAGE;
-    }
-    if (p->digest_differs)
-        uc_warn("%s: edited by hand (its digest differs); used as it is", path);
-    return UC_EXIT_OK;
-}
-
-static int write_text(const char *path, const char *text, size_t len)
-{
-    if (!path)
-        return uc_print(text, len);
-    int rc = uc_write_file(path, text, len);
-    if (rc)
-        uc_error("%s: cannot write: %s", path, strerror(-rc));
-    return rc ? UC_EXIT_MACHINE : UC_EXIT_OK;
 }
 
 /* On the profile's own CPU the line for glibc is that for the library at hand. */
@@ -146,7 +121,7 @@ static int emit_profile(const struct request *r, const struct uc_emitter *e)
     struct uc_profile p;
     char *text = NULL;
     size_t len = 0;
-    int rc = read_profile(r->profile, &p);
+    int rc = uc_given_profile(r->profile, &p);
 
     if (rc)
         return rc;
@@ -155,7 +130,7 @@ static int emit_profile(const struct request *r, const struct uc_emitter *e)
         rc = emit_text(&p, e, r->profile, &text, &len);
     int proved = !rc && r->prove ? prove(&text, &len) : UC_EXIT_OK;
     if (!rc && proved <= UC_EXIT_NO) /* what was not proved is shown too */
-        rc = write_text(r->output, text, len);
+        rc = uc_write_output(r->output, text, len);
     rc = rc ? rc : proved;
     free(text);
     uc_profile_free(&p);
@@ -165,7 +140,7 @@ static int emit_profile(const struct request *r, const struct uc_emitter *e)
 static int emit(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"output", 'o', "FILE", 0, "write this file; default: standard output", 0},
+        {"output", 'o', "FILE", 0, "write this file; default, and -: standard output", 0},
         {"prove", PROVE, NULL, 0,
          "with --format glibc-tunables: run bench with and without the line, by turns, and show the "
          "ratios (15 seconds); exit code 1 where it gains nothing, or loses",

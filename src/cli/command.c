@@ -10,7 +10,8 @@
 
 static const struct uc_command *const commands[] = {
     &uc_command_tune,  &uc_command_list,   &uc_command_info,    &uc_command_bench, &uc_command_fit,
-    &uc_command_stats, &uc_command_verify, &uc_command_compare, &uc_command_emit, &uc_command_syscalls,
+    &uc_command_stats, &uc_command_verify, &uc_command_compare,
+    &uc_command_merge, &uc_command_emit, &uc_command_syscalls,
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -63,6 +64,16 @@ int uc_print(const char *text, size_t len)
     if (!ferror(stdout)) /* else main() looks at it */
         uc_error("cannot write to stdout: %s", strerror(-rc));
     return UC_EXIT_MACHINE;
+}
+
+int uc_write_output(const char *path, const char *text, size_t len)
+{
+    if (!path || !strcmp(path, "-"))
+        return uc_print(text, len);
+    int rc = uc_write_file(path, text, len);
+    if (rc)
+        uc_error("%s: cannot write: %s", path, strerror(-rc));
+    return rc ? UC_EXIT_MACHINE : UC_EXIT_OK;
 }
 
 static int run(const struct uc_command *c, int argc, char **argv)

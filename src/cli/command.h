@@ -20,12 +20,15 @@ struct uc_command {
 };
 
 extern const struct uc_command uc_command_tune, uc_command_list, uc_command_info, uc_command_bench,
-    uc_command_fit, uc_command_stats, uc_command_verify, uc_command_compare, uc_command_emit,
+    uc_command_fit, uc_command_stats, uc_command_verify, uc_command_compare, uc_command_merge, uc_command_emit,
     uc_command_syscalls;
 
 /* A whole text to stdout, past stdio, which forgets why a large write failed. The exit code, the
  * reason said. */
 int uc_print(const char *text, size_t len);
+
+/* The same to a file; path NULL or "-": stdout. */
+int uc_write_output(const char *path, const char *text, size_t len);
 
 /* `ucopy-tune [command] ...`: finds the command (tune where none is named) and runs it. Returns the
  * exit code. Changes argv. */

@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "cli/choice.h"
 #include "cli/command.h"
 
 static bool is_header(const char *path)
@@ -76,6 +78,18 @@ int uc_given_read(const char *path, struct uc_profile *p)
     return 0;
 }
 
+int uc_given_profile(const char *path, struct uc_profile *p)
+{
+    char why[512] = "";
+    int rc = uc_profile_read(path, p, why, sizeof(why));
+
+    if (rc)
+        return refused(path, rc, why);
+    if (p->digest_differs)
+        uc_warn("%s: edited by hand (its digest differs); used as it is", path);
+    return 0;
+}
+
 const char *uc_given_environment(const struct uc_profile *p)
 {
     return p->environment == UCOPY_KERNEL ? "kernel" : "user";
@@ -98,6 +112,28 @@ bool uc_given_weights(const struct uc_profile *p, struct uc_weights *w)
         return false;
     int consumer = uc_word(uc_consumer_name, UC_CONSUMER_COUNT, name + 9);
     return consumer >= 0 && !uc_weights_consumer(w, (enum uc_consumer)consumer);
+}
+
+int uc_given_share(const struct uc_profile *on, enum uc_entry entry, const struct uc_ladder *ladder,
+                   const struct uc_ladder *own, struct uc_share *out)
+{
+    struct uc_weights w;
+    size_t known;
+    struct uc_fit_strategy *list = uc_choice_strategies(on->environment, &known);
+
+    if (!list)
+        return -ENOMEM;
+    uc_given_weights(on, &w);
+    struct uc_fit_options fo = {.weights = &w,
+                                .entry = entry,
+                                .environment = on->environment,
+                                .l1d = on->caches.l1d.bytes,
+                                .l2 = on->caches.l2.bytes,
+                                .strategies = list,
+                                .strategy_count = known};
+    int rc = uc_fit_share(&on->cells, &fo, ladder, own, out);
+    free(list);
+    return rc;
 }
 
 static int add_isa(const char *name, void *isa)

@@ -67,6 +67,9 @@ static int read_prefix(struct reader *r)
 {
     char guard[sizeof(r->prefix)];
 
+    if (strstr(r->text, "\n/* One copy for several CPUs, picked at run time: "))
+        return refuse(r, "a header of several CPUs: give one of the profiles that it is made of");
+
     if (!text_behind(r->text, "\n#ifndef UCOPY_", "\n", guard, sizeof(guard) - 8) ||
         strlen(guard) < 3 || strcmp(guard + strlen(guard) - 2, "_H") != 0)
         return refuse(r, "no header of ucopy-tune: it has no guard UCOPY_..._H");
