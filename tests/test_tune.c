@@ -60,6 +60,7 @@ static void tune_writes_header_and_profile(void **state)
     assert_null(only(".journal"));
     /* again, in the same folder: what stands is left alone byte by byte, what changes is said */
     assert_int_equal(sh("mkdir before && cp *.h *.json before && " TUNE "&& cp out said"), 0);
+    assert_int_equal(lines("err"), 0);
     assert_int_equal(sh("LC_ALL=C grep -E '.{101,}' said"), 1); /* no line is longer than that */
     char *said = slurp("said");
     bool stands = strstr(said, "stands; the files are left as they are") != NULL;
@@ -85,6 +86,18 @@ static void a_quick_run_replaces_no_longer_one(void **state)
     assert_int_equal(sh(TUNE "--environment kernel --renew && cp out said"), 0);
     assert_holds("said", "\nWrote ./");
     assert_int_equal(sh("cmp -s *.json before/*.json"), 1);
+}
+
+/* Killed between the two renames: that is said, and the files are one decision's again. */
+static void a_header_of_another_decision_is_noticed(void **state)
+{
+    assert_int_equal(sh("export CC=/nowhere/cc; " TUNE "--environment kernel --consumer none && "
+                        "sed -i 's/_1_MAX [0-9]*/_1_MAX 7/' *.h && " TUNE
+                        "--environment kernel --consumer none"),
+                     0);
+    assert_holds("err", "warning: ./");
+    assert_holds("err", ".h is missing or tells other limits than ./");
+    files_are_whole(true);
 }
 
 /* Nor a PMU that the library knows, which is said in the summary. */
@@ -510,6 +523,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(tune_writes_header_and_profile, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_quick_run_replaces_no_longer_one, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_header_of_another_decision_is_noticed, make_dir,
+                                        remove_dir),
         cmocka_unit_test_setup_teardown(kernel_without_a_compiler, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(interruption_loses_nothing, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_compiler_at_work_is_ended, make_dir, remove_dir),

@@ -90,6 +90,18 @@ int uc_given_profile(const char *path, struct uc_profile *p)
     return 0;
 }
 
+bool uc_given_is_header_of(const char *path, const struct uc_profile *p)
+{
+    char why[512];
+    struct uc_profile header;
+
+    if (uc_profile_read_header(path, &header, why, sizeof(why)))
+        return false;
+    bool same = same_cpu(&header, p) && same_limits(&header, p);
+    uc_profile_free(&header);
+    return same;
+}
+
 const char *uc_given_environment(const struct uc_profile *p)
 {
     return p->environment == UCOPY_KERNEL ? "kernel" : "user";

@@ -16,6 +16,9 @@ int uc_given_read(const char *path, struct uc_profile *p);
  * reason. */
 int uc_given_profile(const char *path, struct uc_profile *p);
 
+/* Is there such a header, and does it tell the CPU and the limits of the profile? */
+bool uc_given_is_header_of(const char *path, const struct uc_profile *p);
+
 /* "user" or "kernel". */
 const char *uc_given_environment(const struct uc_profile *p);
 

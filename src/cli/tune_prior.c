@@ -10,6 +10,7 @@
 #include "base/msg.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/given.h"
 
 static int read_prior(struct uc_tune *t)
 {
@@ -96,13 +97,25 @@ static bool in_the_way(const struct uc_tune *t)
            json_is_false(json_object_get(t->prior.method, "quick"));
 }
 
+/* Are the two files in the output folder of one decision? A run that is killed between the two
+ * renames leaves its profile beside the header before it, or beside none. */
+static bool is_whole(const struct uc_tune *t)
+{
+    if (!t->has_prior || t->o->prior || uc_given_is_header_of(t->header_path, &t->prior))
+        return true;
+    uc_warn("%s is missing or tells other limits than %s, as after a run that was killed while it "
+            "wrote them",
+            t->header_path, t->json_path);
+    return false;
+}
+
 int uc_tune_apply_prior(struct uc_tune *t)
 {
-    bool all = true;
+    bool all = is_whole(t);
 
     for (int e = 0; e < UC_ENTRY_COUNT && t->has_prior && !t->o->renew; e++) {
         t->stood[e] = stands(t, (enum uc_entry)e);
-        all = all && t->stood[e];
+        all &= t->stood[e];
         if (t->stood[e])
             t->profile.entry[e] = t->prior.entry[e];
         json_incref(t->stood[e] ? t->profile.entry[e].load : NULL);
