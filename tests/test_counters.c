@@ -175,7 +175,7 @@ static unsigned config_of(const char *text, enum uc_event what, bool raw)
     unsigned long long config = 0;
     char start[8];
     snprintf(start, sizeof(start), "%d ", (int)what);
-    for (const char *line = text; line; line = strchr(line, '\n'), line += line != NULL)
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
         if (!strncmp(line, start, strlen(start)))
             assert_int_equal(sscanf(line + strlen(start), "%u %llx", &type, &config), 2);
     if (raw)

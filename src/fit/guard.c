@@ -1,8 +1,8 @@
 /* Guards: a strategy that falls off a cliff at a few page distances is better with one test in
- * front of it, which sends those copies to another. (dst - src) mod 4096 costs four instructions
- * and a branch that is predicted unless it is taken: on a Zen 3 guest less than could be seen, at
- * most 0.4 ns. `rep movsb` of 512 bytes to 32 KiB, whose distances 1 to 62 cost 8 to 27 times the
- * others, was 3 to 17 % faster with it there, mean over drawn placements. */
+ * front of it, which sends those copies to another. The test costs four instructions and a branch
+ * that is predicted unless it is taken: on a Zen 3 guest too little to be seen beside 12 ns (0.4 ns
+ * are charged there). `rep movsb` of 512 bytes to 32 KiB, whose distances 1 to 62 cost 8 to 27
+ * times the others, was 3 to 17 % faster with it, mean over drawn placements. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
