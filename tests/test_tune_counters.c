@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <math.h>
 
 #include "cli/command.h"
 #include "machine/counters.h"
@@ -125,6 +126,34 @@ static char *joined_summary(void)
     return text;
 }
 
+static double number_of(const json_t *row, const char *event, size_t i)
+{
+    const json_t *counts = json_object_get(json_object_get(row, "counts"), event);
+    return json_number_value(json_array_get(counts, i));
+}
+
+/* Mixed sizes are 64 Ki calls, of which each number is known; single ones are fewer calls, and the
+ * two copies differ as much. */
+static void is_what_was_counted(const json_t *row)
+{
+    const json_t *sizes = json_object_get(row, "sizes");
+    const char *text = json_string_value(json_object_get(row, "text"));
+    char wanted[256];
+
+    assert_true(fabs(number_of(row, "cycles", 1) / number_of(row, "cycles", 0) - 1.2) < .001);
+    assert_true(
+        fabs(number_of(row, "branch misses", 1) / number_of(row, "branch misses", 0) - 1.6) < .001);
+    assert_non_null(strstr(text, "; fewer: "));
+    assert_non_null(strstr(text, "; no difference in instructions, L1D misses; not counted: L2 "
+                                 "misses (multiplexed: "));
+    if (json_equal(json_array_get(sizes, 0), json_array_get(sizes, 1)))
+        return;
+    snprintf(wanted, sizeof(wanted),
+             "20.0 cycles a call, %s 24.0; fewer: 30.0 branch misses a 1000 calls; ",
+             json_string_value(json_object_get(row, "runner_up")));
+    assert_int_equal(strncmp(text, wanted, strlen(wanted)), 0);
+}
+
 /* Every explanation of the profile stands in the summary; returns how many. */
 static size_t told_of(const char *entry)
 {
@@ -138,8 +167,7 @@ static size_t told_of(const char *entry)
         const char *text = json_string_value(json_object_get(row, "text"));
         if (!strstr(summary, text))
             fail_msg("the summary lacks \"%s\":\n%s", text, summary);
-        if (!strstr(text, "; not counted: L2 misses (multiplexed: "))
-            fail_msg("%s", text);
+        is_what_was_counted(row);
         rows++;
     }
     free(summary);
@@ -152,19 +180,7 @@ static void the_choices_are_explained(void **state)
     uc_perf_system.open = fake_open;
     uc_perf_system.read = fake_read;
     assert_int_equal(tune(), 0);
-    assert_true(told_of("copy") > 0);
-    told_of("nocache");
-    /* the short sizes, mixed: numbers a call, exactly */
-    json_t *c = counters_of("copy"), *first = json_array_get(json_object_get(c, "segments"), 0);
-    char wanted[256];
-    snprintf(
-        wanted, sizeof(wanted),
-        "20.0 cycles a call, %s 24.0; fewer: 30.0 branch misses a 1000 calls; no difference in "
-        "instructions, L1D misses; ",
-        json_string_value(json_object_get(first, "runner_up")));
-    assert_int_equal(
-        strncmp(json_string_value(json_object_get(first, "text")), wanted, strlen(wanted)), 0);
-    json_decref(c);
+    assert_true(told_of("copy") + told_of("nocache") > 0);
 }
 
 static void without_a_pmu_the_reason_is_told(void **state)
