@@ -17,11 +17,23 @@ const char *const ucopy_role_name[4] = {"candidate", "baseline", "reference", "l
 #define NEEDS_AVX2 (UCOPY_ISA_SSE2 | UCOPY_ISA_AVX2)
 #define NEEDS_AVX512 (UCOPY_ISA_SSE2 | UCOPY_ISA_AVX2 | UCOPY_ISA_BMI2 | UCOPY_ISA_AVX512BW)
 
-#define CALLED_FORM(name, attribute)                                             \
-    attribute static __attribute__((noinline, aligned(64))) void *called_##name( \
-        void *dst, const void *src, size_t n)                                    \
-    {                                                                            \
-        return ucopy_##name(dst, src, n);                                        \
+/* Both places of the code: at a line of 64 bytes, and UCOPY_SHIFT behind one, which is as many
+ * one-byte nops in front of the entry. Without the comment gcc would make one function of the two.
+ */
+#define CALLED_FORM(name, attribute)                                                               \
+    attribute static __attribute__((noinline, aligned(64))) void *called_##name(                   \
+        void *dst, const void *src, size_t n)                                                      \
+    {                                                                                              \
+        return ucopy_##name(dst, src, n);                                                          \
+    }                                                                                              \
+    attribute static __attribute__((                                                               \
+        noinline, aligned(64),                                                                     \
+        patchable_function_entry(UCOPY_SHIFT, UCOPY_SHIFT))) void *shifted_##name(void *dst,       \
+                                                                                  const void *src, \
+                                                                                  size_t n)        \
+    {                                                                                              \
+        __asm__ volatile("# shifted");                                                             \
+        return ucopy_##name(dst, src, n);                                                          \
     }
 /* Below AVX-512 the clobbers need no attribute, and with AVX2's gcc would add a vzeroupper of its
  * own. */
@@ -36,8 +48,8 @@ const char *const ucopy_role_name[4] = {"candidate", "baseline", "reference", "l
 #include "strategies.def"
 #undef UCOPY_STRATEGY
 
-#define LINKS_LIBC(name) memcpy, NULL
-#define LINKS_OURS(name) called_##name, text_##name
+#define LINKS_LIBC(name) memcpy, NULL, NULL
+#define LINKS_OURS(name) called_##name, shifted_##name, text_##name
 #define LINKS_BASE LINKS_OURS
 #define LINKS_SSE2 LINKS_OURS
 #define LINKS_AVX2 LINKS_OURS

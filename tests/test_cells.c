@@ -99,9 +99,9 @@ static void every_column(void **state)
     const char *text =
         "strategy,size,ns,lo,hi,size_hi,mix,order,consumer,src_state,dst_state,entry,environment,"
         "form,code,dst_align,src_align,page_distance,dst_end,src_end,threads,code_placement,"
-        "mapping_spread,code_bytes,role,n\n"
+        "code_ratio,mapping_spread,code_bytes,role,n\n"
         "s,16,5,4,6,64,band,learned,wait,l2,memory,nocache,kernel,inline,cold,3,63,4095,untouched:7,"
-        "unmapped,2,1,1.25,120,limit,9\n";
+        "unmapped,2,1,.97,1.25,120,limit,9\n";
 
     read_well(text, &c);
     const struct uc_cell *v = c.v;
@@ -113,6 +113,7 @@ static void every_column(void **state)
     assert_true(v->dst_end.kind == UC_END_UNTOUCHED && v->dst_end.distance == 7);
     assert_true(v->src_end.kind == UC_END_UNMAPPED && v->src_end.distance == -1);
     assert_true(v->threads == 2 && v->code_placement == 1 && v->mapping_spread == 1.25);
+    assert_true(v->code_ratio == .97);
     assert_true(v->code_bytes == 120 && v->role == UCOPY_LIMIT && v->n == 9);
     assert_true(c.has_interval);
     uc_cells_free(&c);
@@ -335,6 +336,7 @@ static void place_is_all_but_strategy_and_figures(void **state)
     b.n = 3;
     b.role = UCOPY_LIMIT;
     b.mapping_spread = 2;
+    b.code_ratio = 2;
     assert_true(uc_cells_same_place(&a, &b));
     b.size = 9;
     assert_false(uc_cells_same_place(&a, &b));

@@ -212,11 +212,41 @@ static void a_limit_one_too_high_is_lowered(void **state)
     }
 }
 
+/* The middle over a strategy's own cells at sizes of the range; probes, bands and cells without a
+ * second placement are none of them. */
+static void code_placement_is_told_over_a_range(void **state)
+{
+    struct uc_cells cells = {0};
+
+    (void)state;
+    for (size_t n = 1; n <= 9; n++) {
+        add(&cells, "a", n, UC_NONE, UC_FIXED, UC_RANDOM, 5);
+        cells.v[cells.n - 1].code_ratio = 1 + 0.01 * (double)n;
+        add(&cells, "b", n, UC_NONE, UC_FIXED, UC_RANDOM, 5);
+        cells.v[cells.n - 1].code_ratio = 9;
+    }
+    add(&cells, "a", 5, UC_READ, UC_FIXED, UC_RANDOM, 5); /* no ratio */
+    add(&cells, "a", 0, UC_READ, UC_BAND, UC_RANDOM, 5);
+    cells.v[cells.n - 1].code_ratio = 9;
+    add(&cells, "a", 5, UC_WAIT, UC_FIXED, UC_RANDOM, 5);
+    cells.v[cells.n - 1].code_ratio = 9;
+    cells.v[cells.n - 1].page_distance = 1;
+    struct uc_code_ratio r = uc_tune_code_ratio(&cells, UC_COPY, "a", 1, 9);
+    assert_int_equal(r.n, 9);
+    assert_float_equal(r.middle, 1.05, 1e-9);
+    assert_float_equal(r.low, 1.03, 1e-9);
+    assert_float_equal(r.high, 1.07, 1e-9);
+    assert_int_equal(uc_tune_code_ratio(&cells, UC_COPY, "a", 8, SIZE_MAX).n, 2);
+    assert_int_equal(uc_tune_code_ratio(&cells, UC_NOCACHE, "a", 1, 9).n, 0);
+    uc_cells_free(&cells);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_copies_are_scored),
         cmocka_unit_test(large_sizes_alone_are_scored),
+        cmocka_unit_test(code_placement_is_told_over_a_range),
         cmocka_unit_test(losing_to_libc_is_charged),
         cmocka_unit_test(consumers_choose_for_themselves),
         cmocka_unit_test(a_limit_one_too_high_is_lowered),

@@ -21,6 +21,7 @@
 #include "measure/sweep_state.h"
 #include "measure/plan.h"
 #include "measure/sweep.h"
+#include "measure/sweep_state.h"
 
 static const struct uc_caches caches = {
     .l1d = {.bytes = 48 * 1024}, .l2 = {.bytes = 512 * 1024}, .l3 = {.bytes = 8 << 20}, .line = 64};
@@ -365,6 +366,58 @@ static void subjects_are_called_in_their_range(void **state)
     uc_plan_free(&p);
 }
 
+/* The forms that were called, those behind each other once. */
+static char form_of[8];
+static size_t forms;
+
+static void *note_form(void *dst, char form)
+{
+    if (forms < sizeof(form_of) && (!forms || form_of[forms - 1] != form))
+        form_of[forms++] = form;
+    return dst;
+}
+
+static void *at_line(void *dst, const void *src, size_t n)
+{
+    return note_form(dst, 'a');
+}
+
+static void *off_line(void *dst, const void *src, size_t n)
+{
+    return note_form(dst, 'b');
+}
+
+/* Both places of the code in turn, by rounds: 0, 1, 1, 0; the cell tells what the second costs over
+ * the first. */
+static void rounds_alternate_the_place_of_the_code(void **state)
+{
+    static const float ticks[2][4] = {{10, 13, 13, 10}, {7, 7, 7, 7}};
+    struct uc_plan p = small_plan();
+    struct uc_subject u[2] = {uc_subject_function("a", at_line), uc_subject_function("b", memcpy)};
+    struct uc_sweep_options o = sweep_options(1);
+    struct uc_cells cells = {0};
+    struct uc_sweep *s;
+
+    u[0].shifted = off_line;
+    p.n = 1;
+    forms = 0;
+    assert_int_equal(uc_sweep_new(&s, &p, u, 2, &o), 0);
+    assert_int_equal(uc_sweep_run(s), 0);
+    assert_true(forms >= 2 && form_of[0] == 'a' && form_of[1] == 'b');
+    s->rounds[UC_SMALL] = 4; /* readings of known cost in place of those taken */
+    assert_int_equal(uc_sweep_room(s, &s->series[0], 4), 0);
+    for (size_t k = 0; k < 2; k++)
+        for (unsigned r = 0; r < 4; r++)
+            *uc_sweep_value(s, &s->series[0], k, r) = ticks[k][r];
+    assert_int_equal(uc_sweep_cells(s, &cells), 0);
+    assert_int_equal(cells.n, 2);
+    assert_true(fabs(cells.v[0].code_ratio - 1.3) < 1e-6);
+    assert_true(cells.v[1].code_ratio == 0);
+    uc_cells_free(&cells);
+    uc_sweep_free(s);
+    uc_plan_free(&p);
+}
+
 /* A reading in which the thread was switched away is dropped and counted; with nothing but such
  * readings there is no cell, and never one of 0 ns. */
 static void disturbed_readings_make_no_cell(void **state)
@@ -684,6 +737,7 @@ int main(void)
         cmocka_unit_test(mixes_never_repeat),
         cmocka_unit_test(fixed_order_repeats_each_size),
         cmocka_unit_test(subjects_are_called_in_their_range),
+        cmocka_unit_test(rounds_alternate_the_place_of_the_code),
         cmocka_unit_test(disturbed_readings_make_no_cell),
         cmocka_unit_test(a_signal_stops_the_sweep),
         cmocka_unit_test(a_thread_moved_away_stops_the_sweep),

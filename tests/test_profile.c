@@ -45,6 +45,7 @@ static void add_cells(struct uc_profile *p, size_t n, struct uc_rng *rng)
         c.hi = c.cost * (1 + 2 * uc_rng_unit(rng));
         c.n = 7;
         c.mapping_spread = 1 + uc_rng_unit(rng);
+        c.code_ratio = i % 5 ? 0 : 1 + uc_rng_unit(rng);
         assert_int_equal(uc_cells_add(&p->cells, &c), 0);
     }
 }
@@ -246,6 +247,7 @@ static void every_dimension_of_a_cell_is_kept(void **state)
     c.code_placement = 1;
     c.n = 3;
     c.code_bytes = 77;
+    c.code_ratio = 1.25;
     p->cells.unit = UC_TSC_TICKS;
     assert_int_equal(uc_cells_add(&p->cells, &c), 0);
     char *text = json_of(p);

@@ -74,6 +74,20 @@ static void row_is_sound(void **state)
     assert_non_null(s->fn);
 }
 
+/* Both places of the code are where they are said to be, whatever the compiler aligns functions to.
+ */
+static void code_lies_at_both_places(void **state)
+{
+    const struct ucopy_strategy *s = *state;
+
+    if (is_libc(s)) {
+        assert_null(s->shifted);
+        return;
+    }
+    assert_int_equal((uintptr_t)s->fn % 64, 0);
+    assert_int_equal((uintptr_t)s->shifted % 64, UCOPY_SHIFT);
+}
+
 /* All parts that a row names, joined behind its own text; returns whether there was room. */
 static bool whole_text(const struct ucopy_strategy *s, char *text, size_t cap)
 {
@@ -280,6 +294,8 @@ int main(void)
     memcpy(tests, whole, sizeof(whole));
     for (size_t i = 0; i < ucopy_strategy_count && i < 512; i++) {
         tests[n++] = row(&ucopy_strategies[i], row_is_sound, "the row is sound");
+        tests[n++] =
+            row(&ucopy_strategies[i], code_lies_at_both_places, "the code lies at both places");
         tests[n++] =
             row(&ucopy_strategies[i], text_agrees_with_row, "the text agrees with the row");
     }

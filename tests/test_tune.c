@@ -225,6 +225,8 @@ static void refusals_are_one_line(void **state)
          "d.csv: no size up to ", 2},
         {"echo 9999999:1 >d.csv; \"$UCOPY_TUNE\" bench libc --sizes-from d.csv",
          "nothing is left to replay as a mix; time such sizes one by one, with --size", 2},
+        {"\"$UCOPY_TUNE\" bench unrolled --placements --inline", "--placements: not with --inline",
+         2},
         {"\"$UCOPY_TUNE\" bench libc --inline", "--inline: libc has no inlined form", 2},
         {"\"$UCOPY_TUNE\" bench --inline --peer libc.so.6",
          "--inline: --peer libc.so.6 has no inlined form", 2},
@@ -453,7 +455,7 @@ static size_t whole_rows(const json_t *root, const char *ratio)
     {
         double ns = json_number_value(json_object_get(row, "ns"));
         const json_t *r = json_object_get(row, ratio);
-        assert_int_equal(json_object_size(row), 13);
+        assert_int_equal(json_object_size(row), 14);
         assert_true(ns > 0 && json_number_value(json_object_get(row, "lo")) <= ns &&
                     ns <= json_number_value(json_object_get(row, "hi")));
         assert_int_equal(json_array_size(r), 3);
@@ -509,6 +511,20 @@ static void a_table_names_its_version(void **state)
     assert_holds("last", "# ucopy-tune " UC_VERSION "\n");
 }
 
+/* libc is there once. */
+static void bench_tells_the_place_of_the_code(void **state)
+{
+    assert_int_equal(sh("\"$UCOPY_TUNE\" bench rep_movsb libc --placements --size 64,128 "
+                        "--budget 50ms"),
+                     0);
+    assert_holds("out",
+                 "\n# cost with the code 48 bytes behind a line of 64, over that with it at one\n"
+                 "      size  strategy                          ratio\n"
+                 "        64  rep_movsb ");
+    assert_holds("out", "\n       128  rep_movsb ");
+    assert_int_equal(lines("out"), 10); /* the first names the version */
+}
+
 static void bench_tells_slopes(void **state)
 {
     assert_int_equal(sh("\"$UCOPY_TUNE\" bench rep_movsb libc --slopes --size 64,128,256,24k "
@@ -532,6 +548,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(refusals_are_one_line, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_foreign_topology_is_not_tuned, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_prints_the_difference, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(bench_tells_the_place_of_the_code, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_tells_slopes, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_answers_in_json, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_table_names_its_version, make_dir, remove_dir),

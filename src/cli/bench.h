@@ -23,6 +23,7 @@ struct uc_bench {
     int order;    /* enum uc_order of a replayed mix */
     bool inlined; /* --inline: of single sizes all forms, of a mix the inlined one */
     bool slopes;  /* --slopes */
+    bool placements; /* --placements */
     const char *event[UC_MAX_EVENTS];
     size_t events;
     const char *peer[UC_BENCH_EXTRAS]; /* LIB.so[:SYMBOL] */

@@ -41,7 +41,7 @@ static json_t *row_json(const struct uc_bench_answer *a, const struct uc_cell *c
     const struct uc_subject *u = a->forms ? subject_of(a, c) : NULL;
 
     return json_pack(
-        "{s:I, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "size",
+        "{s:I, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}", "size",
         (json_int_t)c->size, "size_hi", uc_json_size(c->size_hi, 0), "copy", c->strategy, "form",
         uc_form_name[c->form], "code", uc_code_name[c->code], "ns", uc_json_number(c->cost, 5),
         "lo", uc_json_number(c->lo, 5), "hi", uc_json_number(c->hi, 5), "tsc_ticks",
@@ -52,7 +52,8 @@ static json_t *row_json(const struct uc_bench_answer *a, const struct uc_cell *c
         "over_called",
         called ? ratio_json(c->cost / called->cost, c->lo / called->hi, c->hi / called->lo)
                : json_null(),
-        "code_bytes", u ? code_json(u) : json_null());
+        "code_bytes", u ? code_json(u) : json_null(), "code_ratio",
+        uc_json_positive(c->code_ratio, 4));
 }
 
 static json_t *rows_json(const struct uc_bench_answer *a)

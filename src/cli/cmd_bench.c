@@ -29,7 +29,8 @@ enum {
     KEY_PEER,
     KEY_HEADER,
     KEY_ORDER,
-    KEY_SLOPES
+    KEY_SLOPES,
+    KEY_PLACEMENTS
 };
 
 static const struct argp_option bench_options[] = {
@@ -49,6 +50,10 @@ static const struct argp_option bench_options[] = {
     {"slopes", KEY_SLOPES, NULL, 0,
      "then the start-up cost and the slope of each copy in each cache (sizes by default: two an "
      "octave up to four times the last cache, 96 MiB at most)",
+     0},
+    {"placements", KEY_PLACEMENTS, NULL, 0,
+     "then what each copy costs with its code 48 bytes behind a line of 64, over what it costs with it at one "
+     "(the times told are the middle over both)",
      0},
     {"events", KEY_EVENTS, "LIST", 0,
      "count these events, by the names that libpfm4 knows, by commas (default: cycles, "
@@ -164,6 +169,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_SLOPES:
         b->slopes = true;
+        return 0;
+    case KEY_PLACEMENTS:
+        b->placements = true;
         return 0;
     case KEY_PEER:
         return add_extra("--peer", b->peer, &b->peers, arg);
@@ -314,6 +322,34 @@ static void print_text(const struct uc_bench *b, const struct uc_session *s,
         print_row(cells, u, n, b->size[i]);
 }
 
+/* Of the copies that are there twice: not libc, peers and headers. */
+static void print_placements(const struct uc_bench *b, const struct uc_cells *cells,
+                             const struct uc_subject *u, size_t n)
+{
+    printf("\n# cost with the code %d bytes behind a line of 64, over that with it at one\n"
+           "%10s  %-28s %10s\n",
+           UCOPY_SHIFT, "size", "strategy", "ratio");
+    for (size_t i = 0; i < b->sizes; i++)
+        for (size_t k = 0; k < n; k++) {
+            const struct uc_cell *c = uc_bench_cell(cells, &u[k], b->size[i], UC_WARM);
+            if (c && c->code_ratio > 0)
+                printf("%10zu  %-28s %10.3f\n", c->size, c->strategy, c->code_ratio);
+        }
+}
+
+/* --slopes and --placements are tables behind the table, in text, of what is called. */
+static int check_placements(const struct uc_bench *b, const struct uc_options *o)
+{
+    const char *other = !b->placements  ? NULL
+                        : o->sizes_from ? "--sizes-from"
+                        : b->inlined    ? "--inline"
+                        : o->format && strcmp(o->format, "text")
+                            ? "--format csv or json, which have them"
+                            : NULL;
+
+    return other ? uc_usage("--placements: not with %s", other) : 0;
+}
+
 static int print_answer(const struct uc_bench *b, const struct uc_options *o,
                         const struct uc_bench_answer *a)
 {
@@ -326,6 +362,8 @@ static int print_answer(const struct uc_bench *b, const struct uc_options *o,
         uc_bench_inline_print(b, o, a->s, a->cells, a->u, a->n);
     else
         print_text(b, a->s, a->cells, a->u, a->n);
+    if (b->placements && !a->forms && !uc_bench_wants(o, "csv"))
+        print_placements(b, a->cells, a->u, a->n);
     if (a->slopes) {
         putchar('\n');
         uc_slopes_print(a->slopes);
@@ -411,7 +449,7 @@ static int bench(int argc, char **argv)
         return UC_EXIT_USAGE;
     if (all_forms(&b, &o) && uc_bench_inline_check(&b, &o))
         return UC_EXIT_USAGE;
-    if (check_slopes(&b, &o))
+    if (check_slopes(&b, &o) || check_placements(&b, &o))
         return UC_EXIT_USAGE;
     if (!b.slopes)
         default_sizes(&b);

@@ -398,6 +398,7 @@ void uc_tune_summary(const struct uc_tune *t)
     print_slopes(t);
     print_limits(t);
     print_explanations(t);
+    uc_tune_print_code(t);
     print_consumers(t);
     print_notes(t);
     print_prior(t);

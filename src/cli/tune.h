@@ -72,6 +72,18 @@ struct uc_tune {
     unsigned journals; /* how many so far */
 };
 
+/* What a strategy costs with its code at the second placement, over the first: over the cells of
+ * the sizes lo to hi. */
+struct uc_code_ratio {
+    size_t n;                 /* cells; 0: none */
+    double middle, low, high; /* the median, and between which half of them lie */
+};
+struct uc_code_ratio uc_tune_code_ratio(const struct uc_cells *cells, enum uc_entry entry,
+                                        const char *strategy, size_t lo, size_t hi);
+/* A sentence a chosen strategy, on stdout, where the middle is further from 1 than the margin, and
+ * three in four of 8 cells or more lie on that side of 1. */
+void uc_tune_print_code(const struct uc_tune *t);
+
 /* The gain of one form of the generated copy over libc, from the proof. */
 struct uc_gain {
     size_t n;          /* cells compared; 0: none */

@@ -185,6 +185,16 @@ static json_t *validation_json(const struct uc_tune *t)
                      "libc_gain_nocache", gain_json(&nocache));
 }
 
+static int same_name(const char *name, void *wanted)
+{
+    return !strcmp(name, wanted);
+}
+
+static bool is_used(const struct uc_profile *p, char *strategy)
+{
+    return uc_profile_each_strategy(p, same_name, strategy);
+}
+
 static int fill_profile(struct uc_tune *t)
 {
     struct uc_profile *p = &t->profile;
@@ -198,6 +208,8 @@ static int fill_profile(struct uc_tune *t)
         /* one consumer and state show it, and a profile stays under 1 MB */
         if (c.consumer != UC_NONE || c.src_state == UC_L2 || c.src_state == UC_MEMORY)
             c.mapping_spread = 0;
+        if (!c.mapping_spread || !is_used(p, c.strategy))
+            c.code_ratio = 0; /* likewise */
         if (uc_cells_add(&p->cells, &c))
             return -ENOMEM;
     }

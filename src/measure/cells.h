@@ -76,6 +76,8 @@ struct uc_cell {
     double lo, hi;         /* its 95 % interval; equal to cost where the table gave none */
     unsigned n;            /* readings behind it; 0: not given */
     double mapping_spread; /* largest over smallest round value; 0: not given */
+    double code_ratio;     /* cost with the code at its second placement over that at its first; 0: not
+                              given */
     long code_bytes;       /* -1: not given */
 };
 

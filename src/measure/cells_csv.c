@@ -297,6 +297,22 @@ static void write_mapping_spread(const struct uc_cell *c, FILE *out)
         fprintf(out, "%.4f", c->mapping_spread);
 }
 
+static const char *read_code_ratio(struct uc_cell *c, const char *text)
+{
+    return read_double(text, 0, COST_MAX, &c->code_ratio);
+}
+
+static bool told_code_ratio(const struct uc_cell *c)
+{
+    return c->code_ratio > 0;
+}
+
+static void write_code_ratio(const struct uc_cell *c, FILE *out)
+{
+    if (c->code_ratio > 0)
+        fprintf(out, "%.4f", c->code_ratio);
+}
+
 static const char *read_code_bytes(struct uc_cell *c, const char *text)
 {
     return uc_parse_long(text, 0, LONG_MAX, &c->code_bytes) ? "not a number in range" : NULL;
@@ -337,6 +353,7 @@ static const struct column optional[] = {
     COLUMN(src_end),
     COLUMN(threads),
     COLUMN(code_placement),
+    COLUMN(code_ratio),
     COLUMN(mapping_spread),
     COLUMN(code_bytes),
     COLUMN(role),

@@ -56,6 +56,7 @@ struct uc_subject uc_subject_called(const struct ucopy_strategy *s)
 {
     struct uc_subject u = uc_subject_function(s->name, s->fn);
 
+    u.shifted = s->shifted;
     u.role = s->role;
     u.min = s->min;
     u.max = s->max;
@@ -71,6 +72,7 @@ struct uc_subject uc_subject_inline(const struct ucopy_strategy *s)
         if (!strcmp(inline_table[i].name, s->name) && inline_table[i].loops) {
             u.loops = inline_table[i].loops;
             u.form = UC_INLINE;
+            u.shifted = NULL;
         }
     return u;
 }

@@ -21,6 +21,7 @@ struct uc_subject {
     enum ucopy_role role;
     enum uc_form form;
     uc_copy_fn *fn;               /* the called form */
+    uc_copy_fn *shifted;          /* the same with its code elsewhere; NULL: none */
     const struct uc_loops *loops; /* around fn, or with the copy inlined */
     const struct uc_loops *cold;  /* with other work between the calls; NULL: none */
     struct uc_code_bytes code;

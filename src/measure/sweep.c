@@ -141,6 +141,22 @@ static bool moved_away(const struct uc_sweep *s)
     return s->o.pu && sched_getcpu() != *s->o.pu;
 }
 
+/* Where the code lies in a round: 0, 1, 1, 0, so that two rounds have both, and four have each with
+ * either order of the buffers (round & 1). */
+static bool shifted_in(unsigned round)
+{
+    return (round ^ round >> 1) & 1;
+}
+
+static struct uc_subject placed(const struct uc_subject *u, unsigned round)
+{
+    struct uc_subject p = *u;
+
+    if (p.shifted && shifted_in(round))
+        p.fn = p.shifted;
+    return p;
+}
+
 /* Readings of one strategy in a round, of which the least counts. Where one takes milliseconds or
  * brings the caches into a state at length, later rounds are its repeats; up to twice an L3's share
  * readings are short and the worst of all: one in five is off by a third and more in a guest. */
@@ -167,8 +183,8 @@ static int measure_series(struct uc_sweep *s, struct uc_series *e, struct uc_bat
             if (uc_interrupted)
                 return -EINTR;
             float *v = uc_sweep_value(s, e, order[i], round);
-            double t =
-                uc_batch_time(b, &s->subject[order[i]], s->o.clock->overhead_ticks, &s->dropped);
+            struct uc_subject u = placed(&s->subject[order[i]], round);
+            double t = uc_batch_time(b, &u, s->o.clock->overhead_ticks, &s->dropped);
             s->readings++;
             if (moved_away(s))
                 return -EXDEV;
@@ -413,6 +429,24 @@ static void fill_cell(const struct uc_sweep *s, const struct uc_series *e, size_
     c->mapping_spread = hi / lo;
 }
 
+/* The middle of the rounds that had the code at its second placement over that of the others. */
+static double code_ratio(const struct uc_sweep *s, const struct uc_series *e, size_t k,
+                         const double *factor)
+{
+    double v[2][UC_MAX_ROUNDS];
+    size_t n[2] = {0};
+
+    for (unsigned r = 0; r < s->rounds[e->group] && s->subject[k].shifted; r++) {
+        float x = *uc_sweep_value(s, e, k, r);
+        int at = shifted_in(r);
+        if (!isnan(x))
+            v[at][n[at]++] = x / factor[r];
+    }
+    for (int at = 0; at < 2; at++)
+        n[at] = uc_sweep_counting(e->group, v[at], n[at]);
+    return n[0] && n[1] ? uc_median(v[1], n[1]) / uc_median(v[0], n[0]) : 0;
+}
+
 /* All that a program with one call site carries. */
 static long code_bytes(const struct uc_code_bytes *b)
 {
@@ -440,6 +474,7 @@ int uc_sweep_cells(const struct uc_sweep *s, struct uc_cells *out)
             c.form = s->subject[k].form;
             c.code_bytes = code_bytes(&s->subject[k].code);
             fill_cell(s, e, k, factor, &c);
+            c.code_ratio = code_ratio(s, e, k, factor);
             if (c.n)
                 rc = uc_cells_add(out, &c);
         }

@@ -29,7 +29,8 @@ int uc_verify(const char *name, ucopy_fn *fn, size_t min, size_t max, const size
 int uc_verify_limit(const char *name, ucopy_fn *fn, bool stores, size_t min, size_t max,
                     const size_t *sizes, size_t n, struct uc_verify_failure *f);
 
-/* A row of the table, by its role. */
+/* A row of the table, by its role: its called form, and at the sizes to 1 KiB its second one too;
+ * sizes ascend. */
 int uc_verify_strategy(const struct ucopy_strategy *s, const size_t *sizes, size_t n,
                        struct uc_verify_failure *f);
 

@@ -146,6 +146,11 @@ static json_t *get_spread(const struct uc_cell *c)
     return uc_json_number(c->mapping_spread, 3);
 }
 
+static json_t *get_code_ratio(const struct uc_cell *c)
+{
+    return uc_json_number(c->code_ratio, 3);
+}
+
 static json_t *get_code_bytes(const struct uc_cell *c)
 {
     return json_integer(c->code_bytes);
@@ -199,6 +204,11 @@ static void set_spread(struct uc_cell *c, const struct uc_node *v)
     c->mapping_spread = above_or_fail(v, 0, "negative");
 }
 
+static void set_code_ratio(struct uc_cell *c, const struct uc_node *v)
+{
+    c->code_ratio = above_or_fail(v, 0, "negative");
+}
+
 static void set_code_bytes(struct uc_cell *c, const struct uc_node *v)
 {
     c->code_bytes = (long)uc_node_integer(v, -1, INT32_MAX);
@@ -211,6 +221,7 @@ static const struct column columns[] = {
     {"above", get_above, set_above, true, true},
     {"n", get_n, set_n, false, false},
     {"mapping_spread", get_spread, set_spread, false, false},
+    {"code_ratio", get_code_ratio, set_code_ratio, false, false},
     {"code_bytes", get_code_bytes, set_code_bytes, false, false},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
