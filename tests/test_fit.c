@@ -899,8 +899,8 @@ static void nocache_takes_its_own_cells(void **state)
     uc_cells_free(&c);
 }
 
-/* Called form, warm code, one thread, this environment, no named mix; the rest is for reading. Cells in places
- * of their own would tie, and the tie go to "o" by name. */
+/* Called form, warm code, one thread, this environment, no named mix; the rest is for reading.
+ * Cells in places of their own would tie, and the tie go to "o" by name. */
 static void other_forms_are_not_choices(void **state)
 {
     struct grid g = make_grid(64, 1.2);
@@ -922,6 +922,44 @@ static void other_forms_are_not_choices(void **state)
         sequence_is(fit(&c), kind < 5 ? "p" : "o");
         uc_cells_free(&c);
     }
+}
+
+/* What several cores at once choose is a decision of its own; dst from another core has no weight
+ * beside other cells, and decides where there are none. */
+static void cells_of_other_cores_are_apart(void **state)
+{
+    struct grid g = make_grid(64, 1.2);
+    const double dear[] = {9, 0}, cheap[] = {1, 0};
+    struct uc_fit_options o = defaults();
+    struct uc_cells c = {0};
+    struct uc_rng r = {1};
+
+    add_curve(&c, "p", &g, 0, SIZE_MAX, line_of, cheap, .01, &r);
+    add_curve(&c, "q", &g, 0, SIZE_MAX, line_of, dear, .01, &r);
+    size_t from = c.n;
+    add_curve(&c, "p", &g, 0, SIZE_MAX, line_of, dear, .01, &r);
+    add_curve(&c, "q", &g, 0, SIZE_MAX, line_of, cheap, .01, &r);
+    for (size_t i = from; i < c.n; i++)
+        c.v[i].threads = 2;
+    sequence_is(fit_with(&c, &o), "p");
+    o.threads = 2;
+    sequence_is(fit_with(&c, &o), "q");
+    o.threads = 3;
+    assert_int_equal(uc_fit(&c, &o, &fitted), -ENODATA);
+    o.threads = 0;
+    for (size_t i = from; i < c.n; i++) {
+        c.v[i].threads = 1;
+        c.v[i].dst_state = UC_OTHER_CORE;
+        c.v[i].cost /= 1000; /* no share of the decision, however small, would be lost */
+        c.v[i].lo /= 1000;
+        c.v[i].hi /= 1000;
+    }
+    sequence_is(fit_with(&c, &o), "p");
+    assert_true(fitted.ladder[0].segment[0].margin > 8);
+    memmove(c.v, c.v + from, (c.n - from) * sizeof(*c.v));
+    c.n -= from;
+    sequence_is(fit_with(&c, &o), "q");
+    uc_cells_free(&c);
 }
 
 /* ---- the whole ---- */
@@ -1329,6 +1367,7 @@ int main(void)
         cmocka_unit_test(borders_cost_mispredictions),
         cmocka_unit_test(nocache_takes_its_own_cells),
         cmocka_unit_test(other_forms_are_not_choices),
+        cmocka_unit_test(cells_of_other_cores_are_apart),
         cmocka_unit_test(shuffled_rows_give_the_same_bytes),
         cmocka_unit_test(jittered_tables_agree_in_cost),
         cmocka_unit_test(other_ladders_differ_in_strategies),

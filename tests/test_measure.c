@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,9 @@
 #include "base/file.h"
 #include "measure/weights.h"
 #include "measure/batch.h"
+#include "measure/company.h"
 #include "measure/grade.h"
 #include "measure/journal.h"
-#include "measure/sweep_state.h"
 #include "measure/plan.h"
 #include "measure/sweep.h"
 #include "measure/sweep_state.h"
@@ -561,6 +562,120 @@ static void a_sweep_fills_its_time_where_asked(void **state)
     assert_true(many.rounds[UC_PROBES] > 24);
 }
 
+/* ---- other cores */
+
+static struct uc_topology *topology;
+static int own_pu;
+static unsigned other_cores;
+
+static int open_topology(void **state)
+{
+    int pus[CPU_SETSIZE];
+    const char *why;
+
+    assert_int_equal(uc_topology_open(&topology), 0);
+    assert_int_equal(uc_topology_choose(topology, -1, &own_pu, &why), 0);
+    assert_int_equal(uc_topology_pin(topology, own_pu), 0);
+    other_cores = uc_topology_other_cores(topology, own_pu, pus);
+    for (unsigned i = 0; i < other_cores; i++)
+        assert_int_not_equal(pus[i], own_pu);
+    return 0;
+}
+
+static int close_topology(void **state)
+{
+    uc_topology_close(topology);
+    return 0;
+}
+
+static atomic_ulong elsewhere, here;
+
+static void *where(void *dst, const void *src, size_t n)
+{
+    atomic_fetch_add(sched_getcpu() == own_pu ? &here : &elsewhere, 1);
+    return memcpy(dst, src, n);
+}
+
+static void more_cores_than_there_are_is_refused(void **state)
+{
+    struct uc_company *c = NULL;
+
+    assert_int_equal(uc_company_open(&c, topology, own_pu, other_cores + 1, 0, 1), -ENODEV);
+    assert_null(c);
+}
+
+/* The cells of two cores copying at once: the other one calls the same copy, on its own core. */
+static void others_copy_while_one_is_timed(void **state)
+{
+    struct uc_plan p = small_plan();
+    struct uc_subject u[1] = {uc_subject_function("a", where)};
+    struct uc_sweep_options o = sweep_options(1);
+    struct uc_cells cells = {0};
+    struct uc_sweep *s;
+
+    if (!other_cores) {
+        uc_plan_free(&p);
+        skip(); /* one core alone may be used */
+    }
+    for (size_t i = 0; i < p.n; i++)
+        p.place[i].threads = 2;
+    assert_int_equal(uc_company_open(&o.company, topology, own_pu, 1, 1 << 20, 1), 0);
+    here = elsewhere = 0;
+    assert_int_equal(uc_sweep_new(&s, &p, u, 1, &o), 0);
+    assert_int_equal(uc_sweep_run(s), 0);
+    assert_true(here > 0 && elsewhere > 0);
+    unsigned long after = elsewhere;
+    assert_int_equal(uc_sweep_cells(s, &cells), 0);
+    assert_int_equal(cells.n, p.n);
+    for (size_t i = 0; i < cells.n; i++)
+        assert_true(cells.v[i].threads == 2 && cells.v[i].cost > 0 && cells.v[i].n >= 2);
+    assert_true(elsewhere == after); /* none goes on when nothing is timed */
+    uc_cells_free(&cells);
+    uc_sweep_free(s);
+    uc_plan_free(&p);
+    uc_company_close(o.company);
+}
+
+static int ends_apart(const void *a, const void *b)
+{
+    const struct uc_call *x = a, *y = b;
+    return (x->dst > y->dst) - (x->dst < y->dst);
+}
+
+/* dst of no two calls share a byte, or the second would find what the first has fetched; and the
+ * other core's stores change nothing. */
+static void another_core_writes_dst_and_changes_nothing(void **state)
+{
+    static const size_t size[] = {0, 1, 64, 1000, 4096, 65536, 2 << 20};
+    struct uc_company *company = NULL;
+
+    if (other_cores)
+        assert_int_equal(uc_company_open(&company, topology, own_pu, 1, 0, 1), 0);
+    for (size_t i = 0; i < sizeof(size) / sizeof(size[0]); i++) {
+        struct uc_cell c = uc_cell_default("", size[i]);
+        struct drawn d = {.rng = {i}};
+        c.dst_state = UC_OTHER_CORE;
+        draw(&d, &c, NULL);
+        for (size_t k = 0; k < d.batch.n; k++)
+            assert_true(!d.batch.calls[k].dst ||
+                        inside(&d.pools.dst, d.batch.calls[k].dst, d.batch.calls[k].size));
+        if (company) {
+            unsigned char *before = malloc(d.pools.dst.bytes);
+            assert_non_null(before);
+            memcpy(before, d.pools.dst.start, d.pools.dst.bytes);
+            uc_company_write(company, d.batch.calls, d.batch.n);
+            assert_memory_equal(before, d.pools.dst.start, d.pools.dst.bytes);
+            free(before);
+        }
+        qsort(d.batch.calls, d.batch.n, sizeof(*d.batch.calls), ends_apart);
+        for (size_t k = 1; k < d.batch.n; k++)
+            assert_true(!d.batch.calls[k - 1].dst ||
+                        d.batch.calls[k - 1].dst + size[i] <= d.batch.calls[k].dst);
+        drop(&d);
+    }
+    uc_company_close(company);
+}
+
 /* ---- the journal */
 
 static char path[] = "/tmp/ucopy-journal-XXXXXX";
@@ -738,6 +853,12 @@ int main(void)
         cmocka_unit_test(fixed_order_repeats_each_size),
         cmocka_unit_test(subjects_are_called_in_their_range),
         cmocka_unit_test(rounds_alternate_the_place_of_the_code),
+        cmocka_unit_test_setup_teardown(more_cores_than_there_are_is_refused, open_topology,
+                                        close_topology),
+        cmocka_unit_test_setup_teardown(others_copy_while_one_is_timed, open_topology,
+                                        close_topology),
+        cmocka_unit_test_setup_teardown(another_core_writes_dst_and_changes_nothing, open_topology,
+                                        close_topology),
         cmocka_unit_test(disturbed_readings_make_no_cell),
         cmocka_unit_test(a_signal_stops_the_sweep),
         cmocka_unit_test(a_thread_moved_away_stops_the_sweep),

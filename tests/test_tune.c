@@ -227,6 +227,12 @@ static void refusals_are_one_line(void **state)
          "nothing is left to replay as a mix; time such sizes one by one, with --size", 2},
         {"\"$UCOPY_TUNE\" bench unrolled --placements --inline", "--placements: not with --inline",
          2},
+        {"\"$UCOPY_TUNE\" bench libc --threads 0", "--threads: '0' is neither all nor", 2},
+        {"\"$UCOPY_TUNE\" bench libc --threads 2 --slopes", "--threads: not with --slopes", 2},
+        {"\"$UCOPY_TUNE\" bench libc --state other_core --consumer evict",
+         "--state other_core: not with --consumer evict", 2},
+        {"\"$UCOPY_TUNE\" fit c.csv --threads x", "--threads: 'x' is not a whole number", 2},
+        {"\"$UCOPY_TUNE\" fit c.csv --threads 2 --format c", "--threads: not with --format c", 2},
         {"\"$UCOPY_TUNE\" bench libc --inline", "--inline: libc has no inlined form", 2},
         {"\"$UCOPY_TUNE\" bench --inline --peer libc.so.6",
          "--inline: --peer libc.so.6 has no inlined form", 2},
@@ -471,6 +477,7 @@ static void bench_answers_in_json(void **state)
     json_t *root = bench_json("libc unrolled --size 64,4k --state l2");
     assert_int_equal(whole_rows(root, "times_as_fast"), 4);
     assert_string_equal(json_string_value(json_object_get(root, "state")), "l2");
+    assert_int_equal(json_integer_value(json_object_get(root, "threads")), 1);
     assert_true(json_is_null(json_object_get(root, "mix")));
     assert_true(json_is_null(json_object_get(root, "slopes")));
     json_decref(root);
@@ -525,6 +532,31 @@ static void bench_tells_the_place_of_the_code(void **state)
     assert_int_equal(lines("out"), 10); /* the first names the version */
 }
 
+/* Skipped where the test itself may use one core alone; on one core each says why it cannot. */
+static void bench_uses_other_cores(void **state)
+{
+    assert_int_equal(sh("taskset -c 0 \"$UCOPY_TUNE\" bench libc --size 64 --state other_core"), 3);
+    assert_holds("err", "--state other_core: this process may use one core alone");
+    assert_int_equal(sh("taskset -c 0 \"$UCOPY_TUNE\" bench libc --size 64 --threads all"), 3);
+    assert_holds("err", "--threads all: this process may use one core alone");
+    assert_int_equal(sh("taskset -c 0 \"$UCOPY_TUNE\" bench libc --size 64 --threads 2"), 3);
+    assert_holds("err", "--threads 2: this process may use 1 core\n");
+    if (sh("\"$UCOPY_TUNE\" bench libc rep_movsb --size 64,2M --threads all --budget 50ms "
+           "--format csv") == 3)
+        skip();
+    assert_int_equal(sh("cp out c.csv; \"$UCOPY_TUNE\" fit c.csv"), 1);
+    assert_int_equal(
+        sh("\"$UCOPY_TUNE\" fit c.csv --threads $(awk -F, 'NR==1 {for (i = 1; i <= NF; "
+           "i++) if ($i == \"threads\") t = i} NR==2 {print $t}' c.csv)"),
+        0);
+    assert_holds("out", "rep_movsb");
+    assert_int_equal(sh("\"$UCOPY_TUNE\" bench libc --size 64,4k --state other_core --budget 50ms "
+                        "--format csv"),
+                     0);
+    assert_holds("out", ",other_core,");
+    assert_int_equal(lines("out"), 4); /* the last names the version */
+}
+
 static void bench_tells_slopes(void **state)
 {
     assert_int_equal(sh("\"$UCOPY_TUNE\" bench rep_movsb libc --slopes --size 64,128,256,24k "
@@ -549,6 +581,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_foreign_topology_is_not_tuned, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_prints_the_difference, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_tells_the_place_of_the_code, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(bench_uses_other_cores, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_tells_slopes, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(bench_answers_in_json, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_table_names_its_version, make_dir, remove_dir),

@@ -19,10 +19,11 @@ struct uc_bench {
     size_t names;
     size_t size[UC_BENCH_SIZES];
     size_t sizes;
-    int state;    /* enum uc_state; UC_NATURAL by default */
-    int order;    /* enum uc_order of a replayed mix */
-    bool inlined; /* --inline: of single sizes all forms, of a mix the inlined one */
-    bool slopes;  /* --slopes */
+    int state;       /* enum uc_state; UC_NATURAL by default */
+    int order;       /* enum uc_order of a replayed mix */
+    int threads;     /* cores that copy at once; 0: all */
+    bool inlined;    /* --inline: of single sizes all forms, of a mix the inlined one */
+    bool slopes;     /* --slopes */
     bool placements; /* --placements */
     const char *event[UC_MAX_EVENTS];
     size_t events;
@@ -120,6 +121,13 @@ struct uc_bench_answer {
 };
 /* --format json. 0 or the exit code. */
 int uc_bench_print_json(const struct uc_bench_answer *a);
+
+/* --state other_core and --threads: may they stand with the other options? Else one line and
+ * UC_EXIT_USAGE. */
+int uc_bench_company_check(const struct uc_bench *b, const struct uc_options *o);
+/* Opens the other cores that they need, and makes threads a number. 0, or the exit code after one
+ * line on stderr. */
+int uc_bench_company(struct uc_bench *b, struct uc_session *s, const struct uc_plan *plan);
 
 /* --sizes-from: replays the distribution and prints its table. 0 or the exit code. */
 int uc_bench_mix(struct uc_bench *b, const struct uc_options *o, struct uc_session *s,

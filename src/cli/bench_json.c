@@ -109,9 +109,10 @@ static json_t *counts_json(const struct uc_bench_counts *all)
 int uc_bench_print_json(const struct uc_bench_answer *a)
 {
     return uc_print_json(json_pack(
-        "{s:s, s:s, s:i, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "tool", UC_TOOL, "key",
+        "{s:s, s:s, s:i, s:o, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o}", "tool", UC_TOOL, "key",
         a->s->cpu.key, "cpu", a->s->pu, "tsc_hz", uc_json_number(a->s->clock.tsc_hz, 6), "unit",
-        uc_unit_name[a->cells->unit], "state", uc_state_name[a->state], "consumer",
-        uc_consumer_name[a->consumer], "mix", mix_json(a->mix), "rows", rows_json(a), "counts",
-        counts_json(a->counts), "slopes", a->slopes ? uc_slopes_to_json(a->slopes) : json_null()));
+        uc_unit_name[a->cells->unit], "state", uc_state_name[a->state], "threads",
+        a->cells->n ? a->cells->v[0].threads : 1, "consumer", uc_consumer_name[a->consumer], "mix",
+        mix_json(a->mix), "rows", rows_json(a), "counts", counts_json(a->counts), "slopes",
+        a->slopes ? uc_slopes_to_json(a->slopes) : json_null()));
 }

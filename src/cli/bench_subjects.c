@@ -208,6 +208,7 @@ int uc_bench_measure(const struct uc_options *o, struct uc_session *s,
                                   .caches = &s->caches,
                                   .clock = &s->clock,
                                   .pu = &s->pu,
+                                  .company = s->company,
                                   .seconds = o->budget > 0 ? o->budget
                                              : o->quick    ? 1
                                                            : 4,

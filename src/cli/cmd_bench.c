@@ -30,7 +30,8 @@ enum {
     KEY_HEADER,
     KEY_ORDER,
     KEY_SLOPES,
-    KEY_PLACEMENTS
+    KEY_PLACEMENTS,
+    KEY_THREADS
 };
 
 static const struct argp_option bench_options[] = {
@@ -40,7 +41,7 @@ static const struct argp_option bench_options[] = {
      0},
     {"state", KEY_STATE, "STATE", 0,
      "where the bytes are before the copy: natural, l1, l2, l3 or memory (default: natural, what "
-     "repeating the size leads to)",
+     "repeating the size leads to); other_core: dst was last written by another core",
      0},
     {"inline", KEY_INLINE, NULL, 0,
      "each copy inline, called, and called behind one check, with warm and with cold code, and the "
@@ -54,6 +55,9 @@ static const struct argp_option bench_options[] = {
     {"placements", KEY_PLACEMENTS, NULL, 0,
      "then what each copy costs with its code 48 bytes behind a line of 64, over what it costs with it at one "
      "(the times told are the middle over both)",
+     0},
+    {"threads", KEY_THREADS, "N|all", 0,
+     "cores that copy at once, each between its own buffers; the times are those of one of them (default: 1)",
      0},
     {"events", KEY_EVENTS, "LIST", 0,
      "count these events, by the names that libpfm4 knows, by commas (default: cycles, "
@@ -152,6 +156,20 @@ static int add_name(struct uc_bench *b, const char *name)
     return 0;
 }
 
+static int parse_threads(struct uc_bench *b, const char *text)
+{
+    long n;
+
+    b->threads = 0;
+    if (!strcmp(text, "all"))
+        return 0;
+    if (uc_parse_long(text, 1, CPU_SETSIZE, &n))
+        return uc_usage("--threads: '%s' is neither all nor a whole number from 1 to %d", text,
+                        CPU_SETSIZE);
+    b->threads = (int)n;
+    return 0;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct uc_bench *b = state->input;
@@ -162,7 +180,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_EVENTS:
         return parse_list(b, arg, add_event);
     case KEY_STATE:
-        b->state = uc_option_word("--state", arg, uc_state_name, UC_MEMORY + 1);
+        b->state = uc_option_word("--state", arg, uc_state_name, UC_STATE_COUNT);
         return b->state < 0 ? EINVAL : 0;
     case KEY_INLINE:
         b->inlined = true;
@@ -170,6 +188,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_SLOPES:
         b->slopes = true;
         return 0;
+    case KEY_THREADS:
+        return parse_threads(b, arg);
     case KEY_PLACEMENTS:
         b->placements = true;
         return 0;
@@ -247,6 +267,8 @@ static int make_plan(const struct uc_bench *b, const struct uc_options *o, struc
     for (size_t i = 0; i < b->sizes; i++) {
         struct uc_cell c = uc_cell_default("", b->size[i]);
         c.src_state = c.dst_state = (enum uc_state)b->state;
+        if (b->state == UC_OTHER_CORE)
+            c.src_state = UC_NATURAL;
         if (o->consumer >= 0)
             c.consumer = (enum uc_consumer)o->consumer;
         if (c.consumer == UC_EVICT) {
@@ -299,8 +321,11 @@ static void print_text(const struct uc_bench *b, const struct uc_session *s,
                        const struct uc_cells *cells, const struct uc_subject *u, size_t n)
 {
     uc_print_version();
-    printf("# ns a call on %s, CPU %d; TSC %.4f GHz; called form; state %s\n", s->cpu.key, s->pu,
-           s->clock.tsc_hz / 1e9, uc_state_name[b->state]);
+    printf("# ns a call on %s, CPU %d; TSC %.4f GHz; called form; %sstate %s\n", s->cpu.key, s->pu,
+           s->clock.tsc_hz / 1e9, b->state == UC_OTHER_CORE ? "dst in " : "",
+           uc_state_name[b->state]);
+    if (b->threads > 1)
+        printf("# %d cores copying at once\n", b->threads);
     if (n > 6) {
         printf("%10s  %-28s %10s %10s %10s\n", "size", "strategy", "ns", "lo", "hi");
         for (size_t i = 0; i < b->sizes; i++)
@@ -394,7 +419,7 @@ static int answer(const struct uc_bench *b, const struct uc_options *o, struct u
 
     if (!rc && b->slopes)
         rc = fit_slopes(s, &cells, &slopes);
-    if (!rc && (b->events || !(uc_bench_wants(o, "csv") || a.forms)))
+    if (!rc && !s->company && (b->events || !(uc_bench_wants(o, "csv") || a.forms)))
         rc = uc_bench_count(b, s, plan, u, n, o->seed, &counts);
     if (!rc)
         rc = print_answer(b, o, &a);
@@ -417,7 +442,9 @@ static int run(struct uc_bench *b, const struct uc_options *o, struct uc_session
         code = uc_bench_mix(b, o, s, u, n);
     else if (!code && make_plan(b, o, &plan))
         code = UC_EXIT_USAGE;
-    else if (!code) {
+    else if (!code)
+        code = uc_bench_company(b, s, &plan);
+    if (!code && !o->sizes_from) {
         int rc = answer(b, o, s, &plan, u, n);
         code = rc < 0 ? uc_session_failed(s, rc) : rc;
     }
@@ -430,7 +457,7 @@ static int run(struct uc_bench *b, const struct uc_options *o, struct uc_session
 static int bench(int argc, char **argv)
 {
     static const char *const formats[] = {"text", "csv", "json"};
-    struct uc_bench b = {.state = UC_NATURAL};
+    struct uc_bench b = {.state = UC_NATURAL, .threads = 1};
     struct uc_options o;
     struct uc_session s;
     struct argp own = {
@@ -446,6 +473,8 @@ static int bench(int argc, char **argv)
     if (rc)
         return rc - 1;
     if (o.format && uc_option_word("--format", o.format, formats, 3) < 0)
+        return UC_EXIT_USAGE;
+    if (uc_bench_company_check(&b, &o))
         return UC_EXIT_USAGE;
     if (all_forms(&b, &o) && uc_bench_inline_check(&b, &o))
         return UC_EXIT_USAGE;

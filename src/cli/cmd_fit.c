@@ -21,6 +21,7 @@ struct request {
     size_t l1d, l2, l3; /* bytes; 0: what a profile says, or unknown */
     double branch;      /* in the table's unit; 0: what a profile says, or unknown */
     int entry;          /* -1: all that the table has */
+    int threads;        /* cores that copied at once; 0: one */
 };
 
 struct job {
@@ -37,7 +38,7 @@ struct job {
 
 /* Options. */
 
-enum { KEY_L1D = 0x2000, KEY_L2, KEY_L3, KEY_BRANCH, KEY_ENTRY };
+enum { KEY_L1D = 0x2000, KEY_L2, KEY_L3, KEY_BRANCH, KEY_ENTRY, KEY_THREADS };
 
 static int cache_size(const char *option, const char *text, size_t *bytes)
 {
@@ -58,6 +59,16 @@ static int branch_cost(const char *text, double *cost)
     return 0;
 }
 
+static int threads(const char *text, int *threads)
+{
+    long n;
+
+    if (uc_parse_long(text, 1, 65536, &n))
+        return uc_usage("--threads: '%s' is not a whole number from 1 to 65536", text);
+    *threads = (int)n;
+    return 0;
+}
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
     struct request *r = state->input;
@@ -74,6 +85,8 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
     case KEY_ENTRY:
         r->entry = uc_option_word("--entry", arg, uc_entry_name, UC_ENTRY_COUNT);
         return r->entry < 0 ? EINVAL : 0;
+    case KEY_THREADS:
+        return threads(arg, &r->threads);
     case ARGP_KEY_ARG:
         if (r->cells)
             return uc_usage("one table at a time, given '%s' and '%s'", r->cells, arg);
@@ -265,6 +278,7 @@ static int decide(struct job *j, const struct request *r)
         .branch_cost = r->branch,
         .strategies = j->strategies,
         .strategy_count = j->strategy_count,
+        .threads = r->threads,
     };
     j->slope = (struct uc_slope_options){r->l1d, r->l2, r->l3, j->o.environment};
     for (int e = 0; e < UC_ENTRY_COUNT && !rc; e++) {
@@ -507,6 +521,9 @@ static int run(int argc, char **argv)
         {"branch-cost", KEY_BRANCH, "N", 0,
          "price of a mispredicted branch in the table's unit; default: a profile's, else nothing",
          0},
+        {"threads", KEY_THREADS, "N", 0,
+         "decide by the cells of N cores copying at once, in text alone; default: by those of one",
+         0},
         {"entry", KEY_ENTRY, "WORD", 0, "copy or nocache; default: all that the table has", 0},
         {0},
     };
@@ -537,6 +554,11 @@ static int run(int argc, char **argv)
     }
     if (!r.cells) {
         uc_usage("fit needs a table of cells");
+        rc = UC_EXIT_USAGE;
+    }
+    if (!rc && r.threads > 1 && j->o.format && strcmp(j->o.format, "text") != 0) {
+        uc_usage("--threads: not with --format %s: what several cores choose is for reading",
+                 j->o.format);
         rc = UC_EXIT_USAGE;
     }
     j->strategies = uc_choice_strategies(j->o.environment, &j->strategy_count);

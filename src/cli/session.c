@@ -11,6 +11,7 @@
 
 #include "base/msg.h"
 #include "cli/command.h"
+#include "measure/company.h"
 #include "measure/sweep.h"
 
 static volatile sig_atomic_t caught;
@@ -183,6 +184,8 @@ out:
 
 void uc_session_close(struct uc_session *s)
 {
+    uc_company_close(s->company);
+    s->company = NULL;
     if (s->topology)
         uc_topology_close(s->topology);
     s->topology = NULL;

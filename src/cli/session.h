@@ -24,6 +24,7 @@ struct uc_session {
     double begun;                /* uc_seconds once no other timed run was in the way */
     struct uc_machine_load load; /* when the session began */
     int lock;
+    struct uc_company *company; /* other cores, where a command wants them; NULL: none */
 };
 
 /* Opens topology, checks that it is this machine's, takes the lock (saying when it waits), pins,

@@ -54,7 +54,8 @@ static bool of_entry(const struct uc_cell *c, enum uc_entry entry)
 
 static bool of_run(const struct uc_cell *c, const struct uc_fit_options *o)
 {
-    return of_entry(c, o->entry) && c->threads == 1 && c->code == UC_WARM &&
+    return of_entry(c, o->entry) && c->threads == (o->threads ? o->threads : 1) &&
+           c->code == UC_WARM &&
            (!c->environment || !o->environment || (c->environment & o->environment));
 }
 
@@ -69,19 +70,27 @@ static bool is_drawn(const struct uc_cell *c)
     return !is_probe(c) && c->dst_align < 0 && c->src_align < 0;
 }
 
+/* No weight is for what another core wrote last: it counts where a table holds nothing else. */
+static bool shared(const struct uc_cell *c)
+{
+    return c->src_state == UC_OTHER_CORE || c->dst_state == UC_OTHER_CORE;
+}
+
 /* The called form if the table has it, else the first that it has; the same with drawn placements:
  * a table that holds single placements only is judged on those. */
 static void survey(const struct uc_cells *cells, const struct uc_fit_options *o, enum uc_form *form,
-                   bool *drawn)
+                   bool *drawn, bool *own)
 {
     *form = UC_FORM_COUNT;
-    *drawn = false;
+    *drawn = *own = false;
     for (size_t i = 0; i < cells->n; i++)
         if (of_run(&cells->v[i], o) && cells->v[i].form < *form)
             *form = cells->v[i].form;
     for (size_t i = 0; i < cells->n; i++)
-        if (of_run(&cells->v[i], o) && cells->v[i].form == *form && is_drawn(&cells->v[i]))
-            *drawn = true;
+        if (of_run(&cells->v[i], o) && cells->v[i].form == *form) {
+            *own |= !shared(&cells->v[i]);
+            *drawn |= is_drawn(&cells->v[i]) && !shared(&cells->v[i]);
+        }
 }
 
 static int by_order(const void *x, const void *y)
@@ -94,16 +103,16 @@ static int by_order(const void *x, const void *y)
 static int pick(const struct uc_cells *cells, struct table *t)
 {
     enum uc_form form;
-    bool drawn;
+    bool drawn, own;
 
     t->choice = malloc((cells->n + 1) * sizeof(*t->choice));
     t->probe = malloc((cells->n + 1) * sizeof(*t->probe));
     if (!t->choice || !t->probe)
         return -ENOMEM;
-    survey(cells, t->o, &form, &drawn);
+    survey(cells, t->o, &form, &drawn, &own);
     for (size_t i = 0; i < cells->n; i++) {
         const struct uc_cell *c = &cells->v[i];
-        if (!of_run(c, t->o) || c->form != form || c->mix == UC_NAMED)
+        if (!of_run(c, t->o) || c->form != form || c->mix == UC_NAMED || (own && shared(c)))
             continue;
         if (drawn ? is_drawn(c) : true)
             t->choice[t->choices++] = c;

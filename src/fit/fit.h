@@ -34,6 +34,7 @@ struct uc_fit_options {
                               charged and said */
     const struct uc_fit_strategy *strategies;
     size_t strategy_count;
+    int threads; /* the cells to decide by: of so many cores copying at once; 0: of one */
 };
 
 struct uc_guard {

@@ -210,6 +210,22 @@ int uc_topology_other_core(const struct uc_topology *t, int pu)
     return -1;
 }
 
+unsigned uc_topology_other_cores(const struct uc_topology *t, int pu, int *pus)
+{
+    hwloc_obj_t core = core_of(t, pu);
+    unsigned n = 0;
+
+    for (int other = 0; core && other < CPU_SETSIZE; other++) {
+        hwloc_obj_t its = CPU_ISSET(other, &t->usable) ? core_of(t, other) : NULL;
+        bool known = !its || its == core;
+        for (unsigned i = 0; i < n && !known; i++)
+            known = core_of(t, pus[i]) == its;
+        if (!known)
+            pus[n++] = other;
+    }
+    return n;
+}
+
 size_t uc_topology_cache(const struct uc_topology *t, int pu, unsigned level)
 {
     static const hwloc_obj_type_t type[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE,

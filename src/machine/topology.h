@@ -56,6 +56,10 @@ void uc_topology_siblings(const struct uc_topology *t, int pu, cpu_set_t *set);
 /* A usable PU on another physical core, or -1: none, or nothing is known of cores. */
 int uc_topology_other_core(const struct uc_topology *t, int pu);
 
+/* A usable PU of each other physical core, in the order of their numbers, into pus (room for
+ * CPU_SETSIZE); how many. 0 also where nothing is known of cores. */
+unsigned uc_topology_other_cores(const struct uc_topology *t, int pu, int *pus);
+
 /* How fast this PU's kind is among the CPU's kinds: 0 the slowest, higher is faster (hwloc's
  * efficiency); 0 where the CPU has one kind or nothing is known. */
 int uc_topology_kind(const struct uc_topology *t, int pu);

@@ -7,6 +7,7 @@
 
 #include "machine/clock.h"
 #include "machine/evidence.h"
+#include "measure/company.h"
 
 #define PAGE 4096u
 #define MIX_CALLS (64u * 1024) /* sizes of a mix: more than any predictor remembers */
@@ -45,13 +46,20 @@ static size_t window_bytes(const struct uc_cell *place, const struct uc_caches *
     return level > need ? level : need;
 }
 
+/* Must every call of a batch find its dst as the place says? Then none may lie where another does.
+ */
+static bool laid_out(const struct uc_cell *place)
+{
+    return place->consumer == UC_EVICT || place->dst_state == UC_OTHER_CORE;
+}
+
 size_t uc_batch_bytes(const struct uc_cell *place, const struct uc_caches *c)
 {
     size_t s = window_bytes(place, c, place->src_state),
            d = window_bytes(place, c, place->dst_state);
     size_t most = s > d ? s : d;
 
-    if (place->consumer == UC_EVICT && most < level_bytes(c, UC_L2) + PAGE)
+    if (laid_out(place) && most < level_bytes(c, UC_L2) + PAGE)
         most = level_bytes(c, UC_L2) + PAGE + up(largest_size(place), PAGE);
     return most + PAGE; /* the first page holds the line that is looked at in place of dst */
 }
@@ -195,8 +203,8 @@ static void draw_call(struct uc_batch *b, const struct uc_weights *w, struct uc_
     c->dst = null ? NULL : (char *)d;
 }
 
-/* evict writes fresh lines: slots one behind the other through an L2 of dst. */
-static void lay_out_evict(struct uc_batch *b)
+/* Slots one behind the other through an L2 of dst. */
+static void lay_out(struct uc_batch *b)
 {
     const struct uc_buffer *dst = &b->pools->dst;
     size_t level = level_bytes(b->caches, UC_L2), at = 0;
@@ -210,7 +218,8 @@ static void lay_out_evict(struct uc_batch *b)
             at = 0;
         if (c->size < level)
             c->dst = (char *)dst->start + PAGE + at + offset % 64;
-        at += up(c->size, 64);
+        /* no line of another core is fetched by the call before */
+        at += up(c->size + (b->place->dst_state == UC_OTHER_CORE ? offset % 64 : 0), 64);
     }
 }
 
@@ -243,8 +252,8 @@ int uc_batch_draw(struct uc_batch *b, const struct uc_cell *place, const struct 
     if (place->order ==
         UC_SAME) /* a mix as fixed sizes: each one repeated as often as it was drawn */
         qsort(b->calls, n, sizeof(*b->calls), by_size);
-    if (place->consumer == UC_EVICT)
-        lay_out_evict(b);
+    if (laid_out(place))
+        lay_out(b);
     for (size_t i = 0; i < n; i++)
         draw_look(&b->calls[i], b->base, rng);
     return 0;
@@ -287,6 +296,8 @@ static void prepare(const struct uc_batch *b, const struct uc_subject *u, uc_loo
     else if (p->mix == UC_FIXED && p->size <= 1024 * 1024 &&
              (p->src_state == UC_L1 || p->src_state == UC_NATURAL))
         loop(u->fn, b->calls, b->n, b->base);
+    if (p->dst_state == UC_OTHER_CORE)
+        uc_company_write(b->company, b->calls, b->n);
 }
 
 static double read_warm(const struct uc_batch *b)
@@ -337,6 +348,13 @@ static double time_once(struct uc_batch *b, const struct uc_subject *u, double o
         prepare(b, u, loop);
         loop = loop_of(u->cold, b->place->consumer);
         return (double)(long)loop(u->fn, b->calls, b->n, b->base);
+    }
+    if (b->place->threads > 1) {
+        uc_company_start(b->company, loop, u->fn);
+        prepare(b, u, loop);
+        double t = (double)loop(u->fn, b->calls, b->n, b->base) - overhead;
+        uc_company_stop(b->company);
+        return t;
     }
     if (b->place->consumer != UC_EVICT) {
         prepare(b, u, loop);

@@ -23,6 +23,8 @@ size_t uc_batch_bytes(const struct uc_cell *place, const struct uc_caches *cache
 int uc_pools_map(struct uc_pools *p, size_t bytes, size_t warm, bool swap, uint64_t seed);
 void uc_pools_unmap(struct uc_pools *p);
 
+struct uc_company;
+
 struct uc_batch {
     const struct uc_cell *place;
     const struct uc_pools *pools;
@@ -30,6 +32,7 @@ struct uc_batch {
     struct uc_call *calls;
     size_t n, cap;
     const char *base;   /* where looks are relative to */
+    struct uc_company *company; /* for several threads, and for dst written by another core */
     double undisturbed; /* evict: ticks to read the warm set where nothing came between */
 };
 

@@ -44,6 +44,7 @@ static uint64_t signature(const struct uc_sweep *s)
                       (size_t)c->page_distance,
                       c->dst_end.kind,
                       c->src_end.kind,
+                      (size_t)c->threads,
                       s->series[i].group};
         h = mix(h, v, sizeof(v));
     }

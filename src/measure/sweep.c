@@ -9,6 +9,7 @@
 
 #include "base/msg.h"
 #include "base/stats.h"
+#include "measure/company.h"
 #include "measure/journal.h"
 #include "measure/sweep_state.h"
 
@@ -249,7 +250,7 @@ static int measure_round(struct uc_sweep *s, enum uc_group g)
      * it, and the calls themselves, cost up to twice as much where it lies badly. */
     volatile char *offset = alloca(16 + 16 * uc_rng_below(&s->rng, 256));
     struct uc_pools fresh = {0}, *pools;
-    struct uc_batch batch = {0};
+    struct uc_batch batch = {.company = s->o.company};
     size_t n = 0, *order = malloc((s->n ? s->n : 1) * sizeof(*order));
     *offset = 0;
     int rc = order ? round_pools(s, g, &fresh, &pools) : -ENOMEM;
@@ -266,6 +267,8 @@ static int measure_round(struct uc_sweep *s, enum uc_group g)
         progress(s, g);
         rc = uc_batch_draw(&batch, e->place, pools, s->o.caches, s->o.weights, mix_of(s, e->place),
                            &s->rng);
+        if (!rc && e->place->threads > 1)
+            rc = uc_company_draw(s->o.company, &batch, s->o.weights, mix_of(s, e->place), &s->rng);
         if (!rc)
             rc = measure_series(s, e, &batch, s->rounds[g]);
     }
