@@ -14,8 +14,11 @@
 #include <sched.h>
 #include <stdbool.h>
 
+#include <jansson.h>
+
 #include "measure/samples.h"
 #include "measure/sweep.h"
+#include "profile/profile.h"
 #include "syscalls/sys.h"
 #include "syscalls/syscalls.h"
 #include "tests/program.h"
@@ -516,6 +519,217 @@ static void short_calls_are_no_readings(void **state)
     uc_sys_result_free(&r);
 }
 
+/* ---- small records ---- */
+
+static void assert_records(size_t aio, size_t uring)
+{
+    struct uc_sys_result r = {0};
+
+    assert_int_equal(run_experiment("small_records", &r), 0);
+    assert_int_equal(measured(&r, "operation", "aio"), aio);
+    assert_int_equal(measured(&r, "operation", "io_uring"), uring);
+    assert_int_equal(measured(&r, "replay", "no copy"), 1);
+    assert_true(measured(&r, "replay", NULL) >= 6);
+    well_formed(&r);
+    uc_sys_result_free(&r);
+}
+
+static bool allowed(const char *name)
+{
+    struct uc_sys_result r = {0};
+
+    assert_int_equal(run_experiment("small_records", &r), 0);
+    bool ok = measured(&r, "operation", name);
+    uc_sys_result_free(&r);
+    return ok;
+}
+
+/* The experiment itself looks at what arrived, and fails where that is not what the file holds. */
+static void small_records_arrive_by_short_and_interrupted_calls(void **state)
+{
+    bool aio = allowed("aio"), uring = allowed("io_uring");
+    static const char *const call[] = {"io_submit", "io_getevents", "io_uring_enter"};
+
+    for (size_t i = 0; i < sizeof(call) / sizeof(call[0]); i++) {
+        fail_call(call[i], EINTR, 3, 2);
+        inject.most = 100;
+        assert_records(aio, uring);
+        assert_true(inject.seen > 3 || !(i < 2 ? aio : uring));
+    }
+    if (!aio)
+        print_message("# aio is not allowed here\n");
+    if (!uring)
+        print_message("# io_uring is not allowed here\n");
+}
+
+static void small_records_go_on_without_the_calls(void **state)
+{
+    bool aio = allowed("aio"), uring = allowed("io_uring");
+
+    fail_call("io_setup", ENOSYS, 0, 1);
+    assert_records(0, uring);
+    fail_call("mmap", EPERM, 0, 1);
+    assert_records(aio, 0);
+}
+
+static void small_records_end_on_errors(void **state)
+{
+    struct uc_sys_result r = {0};
+
+    if (!allowed("aio"))
+        skip();
+    fail_call("io_submit", EIO, 20, 1);
+    assert_int_equal(run_experiment("small_records", &r), -EIO);
+    uc_sys_result_free(&r);
+    fail_call("io_setup", EPERM, 0, 1);
+    assert_int_equal(run_experiment("small_records", &r), 0);
+    assert_true(skipped(&r, "aio", "io_setup: Operation not permitted"));
+    for (size_t i = 0; i < r.figures; i++)
+        assert_null(strstr(r.figure[i].name, "of an aio operation"));
+    uc_sys_result_free(&r);
+}
+
+/* ---- into a profile ---- */
+
+static void results_go_into_a_profile_and_nothing_else_changes(void **state)
+{
+    const char *source = getenv("UCOPY_SOURCE");
+    char path[200], why[256];
+    struct uc_profile p;
+
+    if (!source)
+        skip();
+    assert_int_equal(sh("cp %s/profiles/amd-19-01.json given.json; cp given.json before", source),
+                     0);
+    snprintf(path, sizeof(path), "%s/given.json", dir);
+    json_t *value = json_pack("{sf}", "made_up", 1.5);
+    assert_int_equal(uc_profile_put_syscalls(path, value), 0);
+    json_decref(value);
+    assert_int_equal(sh("diff before given.json | grep '^>'"), 0);
+    assert_int_equal(lines("out"), 1);
+    assert_holds("out", "made_up");
+    assert_int_equal(uc_profile_read(path, &p, why, sizeof(why)), 0);
+    assert_false(p.digest_differs);
+    assert_true(json_real_value(json_object_get(p.syscalls, "made_up")) == 1.5);
+    uc_profile_free(&p);
+    value = json_null();
+    assert_int_equal(uc_profile_put_syscalls(path, value), 0);
+    assert_int_equal(sh("cmp before given.json"), 0);
+    assert_int_equal(sh("echo '{' >given.json"), 0);
+    assert_int_equal(uc_profile_put_syscalls(path, value), -EINVAL);
+    assert_int_equal(lines("given.json"), 1);
+}
+
+/* ---- the program ---- */
+
+#define RUN "$UCOPY_TUNE syscalls --only small_records --budget 20ms --dir here "
+
+/* A profile of this CPU: a committed one with this CPU's identity in it. */
+static void make_own_profile(const char *name)
+{
+    char path[200];
+
+    assert_int_equal(sh("$UCOPY_TUNE info --format json"), 0);
+    snprintf(path, sizeof(path), "%s/out", dir);
+    json_t *info = json_load_file(path, 0, NULL);
+    snprintf(path, sizeof(path), "%s/profiles/amd-19-01.json", getenv("UCOPY_SOURCE"));
+    json_t *profile = json_load_file(path, 0, NULL);
+    json_t *cpu = json_array_get(json_object_get(info, "cpus"), 0);
+    assert_non_null(profile);
+    assert_non_null(cpu);
+    json_object_set(profile, "cpu", cpu);
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    assert_int_equal(json_dump_file(profile, path, 0), 0);
+    json_decref(profile);
+    json_decref(info);
+}
+
+static json_t *load(const char *name)
+{
+    char path[200];
+
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    json_t *v = json_load_file(path, 0, NULL);
+    assert_non_null(v);
+    return v;
+}
+
+static void the_program_saves_what_it_measured(void **state)
+{
+    if (!getenv("UCOPY_SOURCE"))
+        skip();
+    make_own_profile("own.json");
+    assert_int_equal(sh("mkdir here; cp own.json before; " RUN "--profile own.json --save"), 0);
+    json_t *before = load("before"), *after = load("own.json");
+    json_t *e =
+        json_array_get(json_object_get(json_object_get(after, "syscalls"), "experiments"), 0);
+    assert_string_equal(json_string_value(json_object_get(e, "name")), "small_records");
+    assert_null(json_object_get(json_array_get(json_object_get(e, "rows"), 0), "samples"));
+    json_object_set_new(after, "syscalls", json_null());
+    assert_true(json_equal(before, after));
+    json_decref(before);
+    json_decref(after);
+    assert_int_equal(sh("rmdir here && mkdir here"), 0); /* nothing was left in it */
+}
+
+static void foreign_profiles_are_refused(void **state)
+{
+    if (!getenv("UCOPY_SOURCE"))
+        skip();
+    assert_int_equal(sh("sed 's/\"model\": *[0-9]*/\"model\": 200/' own.json >other.json"), 0);
+    assert_int_equal(sh(RUN "--profile other.json"), 3);
+    assert_holds("err", "and this CPU is");
+    assert_int_equal(sh(RUN "--save"), 2);
+    assert_int_equal(sh(RUN "--profile absent.json"), 2);
+    assert_int_equal(sh("$UCOPY_TUNE syscalls --dir absent"), 3);
+    assert_holds("err", "absent: No such file or directory");
+}
+
+static void rows_are_what_stats_reads(void **state)
+{
+    assert_int_equal(sh(RUN "--format csv >rows.csv && $UCOPY_TUNE stats rows.csv"), 0);
+    assert_holds("out", "small_records/replay/rep_movsb ns");
+    assert_int_equal(sh(RUN "--format json"), 0);
+    json_t *all = load("out");
+    json_t *e = json_array_get(json_object_get(all, "experiments"), 0), *row;
+    size_t i;
+
+    json_array_foreach(json_object_get(e, "rows"), i, row)
+    {
+        json_t *samples = json_object_get(row, "samples");
+        assert_int_equal(json_array_size(samples), json_integer_value(json_object_get(row, "n")));
+        assert_true(json_number_value(json_array_get(samples, 0)) > 0);
+    }
+    assert_true(i >= 6);
+    json_decref(all);
+}
+
+static void unknown_names_list_the_known(void **state)
+{
+    assert_int_equal(sh("$UCOPY_TUNE syscalls --only small"), 2);
+    for (size_t i = 0; i < uc_sys_experiment_count; i++)
+        assert_holds("err", uc_sys_experiments[i]->name);
+}
+
+/* Stopped while its files are there: none is left, and the exit code is the signal's. */
+static void stopped(const char *signal, int code)
+{
+    assert_int_equal(
+        sh("rm -rf here; mkdir here; $UCOPY_TUNE syscalls --only small_writes --budget 100s --dir here & "
+           "p=$!; until ls here/*/small-writes 2>/dev/null || "
+           "! kill -0 $p 2>/dev/null; do sleep .02; done; kill -%s $p; wait $p",
+           signal),
+        code);
+    assert_holds("err", "interrupted");
+    assert_int_equal(sh("rmdir here && mkdir here"), 0);
+}
+
+static void signals_leave_no_file(void **state)
+{
+    stopped("INT", 130);
+    stopped("TERM", 143);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -533,6 +747,15 @@ int main(void)
         cmocka_unit_test_teardown(short_copies_move_bytes_and_tell_every_length, no_hook),
         cmocka_unit_test_teardown(short_copies_go_on_without_the_calls, no_hook),
         cmocka_unit_test_teardown(short_calls_are_no_readings, no_hook),
+        cmocka_unit_test_teardown(small_records_arrive_by_short_and_interrupted_calls, no_hook),
+        cmocka_unit_test_teardown(small_records_go_on_without_the_calls, no_hook),
+        cmocka_unit_test_teardown(small_records_end_on_errors, no_hook),
+        cmocka_unit_test(results_go_into_a_profile_and_nothing_else_changes),
+        cmocka_unit_test(the_program_saves_what_it_measured),
+        cmocka_unit_test(foreign_profiles_are_refused),
+        cmocka_unit_test(rows_are_what_stats_reads),
+        cmocka_unit_test(unknown_names_list_the_known),
+        cmocka_unit_test(signals_leave_no_file),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

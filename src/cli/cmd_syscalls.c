@@ -8,15 +8,15 @@
 #include "base/msg.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/session.h"
 #include "cli/syscalls.h"
 #include "measure/sweep.h"
-#include "profile/profile.h"
 #include "syscalls/sys.h"
 
 #define QUICK_SECONDS 10.
 
-enum { KEY_ONLY = 0x1000, KEY_DIR };
+enum { KEY_ONLY = 0x1000, KEY_DIR, KEY_PROFILE, KEY_SAVE };
 
 static const struct argp_option own_options[] = {
     {"only", KEY_ONLY, "NAME", 0, "run this experiment alone", 0},
@@ -24,13 +24,19 @@ static const struct argp_option own_options[] = {
      "make the files in a fresh folder in DIR, removed at the end (default: $TMPDIR, else the "
      "current folder)",
      0},
+    {"profile", KEY_PROFILE, "FILE", 0,
+     "a profile of this CPU: the threshold measured for its nocache stands beside the kernel's", 0},
+    {"save", KEY_SAVE, NULL, 0, "put the results into that profile, in place of those in it", 0},
     {0},
 };
 
 struct request {
     const struct uc_sys_experiment *only; /* NULL: all */
     const char *dir;
+    const char *profile; /* NULL: none */
+    bool save;
     int format;
+    struct uc_sys_threshold nocache;
 };
 
 static int choose(struct request *q, const char *name)
@@ -58,6 +64,14 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
         if (!*arg)
             return uc_usage("--dir: the value is empty");
         q->dir = arg;
+        return 0;
+    case KEY_PROFILE:
+        if (!*arg)
+            return uc_usage("--profile: the value is empty");
+        q->profile = arg;
+        return 0;
+    case KEY_SAVE:
+        q->save = true;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -142,6 +156,7 @@ static int run_one(const struct request *q, const struct uc_options *o, struct u
                              .pu = s->pu,
                              .other_pu = other_pu(s),
                              .rng = {o->seed},
+                             .nocache = q->nocache,
                              .name = d->experiment->name};
     int rc = run_in_folder(&run, q->dir ? q->dir : tmpdir && *tmpdir ? tmpdir : ".", d);
 
@@ -162,24 +177,13 @@ static bool nothing_measured(const struct uc_syscalls_done *done, size_t n)
     return true;
 }
 
-static int print_json(const struct uc_session *s, const struct uc_syscalls_done *done, size_t n)
-{
-    json_t *all = uc_syscalls_json(s, done, n, true);
-    char *text = all ? uc_json_text(all) : NULL;
-    int rc = text ? uc_print(text, strlen(text)) : uc_session_failed(s, -ENOMEM);
-
-    free(text);
-    json_decref(all);
-    return rc;
-}
-
 enum { TEXT, CSV, JSON };
 
 static int print(const struct request *q, const struct uc_session *s,
                  const struct uc_syscalls_done *done, size_t n)
 {
     if (q->format == JSON)
-        return print_json(s, done, n);
+        return uc_print_json(uc_syscalls_json(s, done, n, true));
     if (q->format == CSV)
         uc_syscalls_print_csv(s, done, n);
     else
@@ -203,15 +207,30 @@ static int run_all(const struct request *q, const struct uc_options *o, struct u
         rc = print(q, s, done, n);
     if (!rc && nothing_measured(done, n))
         rc = UC_EXIT_MACHINE;
+    if (!rc && q->save)
+        rc = uc_syscalls_save(q->profile, s, done, n);
     for (size_t i = 0; i < n; i++)
         uc_sys_result_free(&done[i].result);
     free(done);
     return rc;
 }
 
-static int syscalls(int argc, char **argv)
+static int check(struct request *q, const struct uc_options *o)
 {
     static const char *const formats[] = {"text", "csv", "json"};
+
+    q->format = o->format ? uc_option_word("--format", o->format, formats, 3) : TEXT;
+    if (q->format < 0)
+        return UC_EXIT_USAGE;
+    if (q->save && !q->profile) {
+        uc_usage("--save: needs --profile FILE, where the results go");
+        return UC_EXIT_USAGE;
+    }
+    return q->profile ? uc_syscalls_profile(q->profile, q->save, &q->nocache) : UC_EXIT_OK;
+}
+
+static int syscalls(int argc, char **argv)
+{
     static const struct argp own = {
         .options = own_options,
         .parser = parse_own,
@@ -228,9 +247,9 @@ static int syscalls(int argc, char **argv)
 
     if (rc)
         return rc - 1;
-    q.format = o.format ? uc_option_word("--format", o.format, formats, 3) : TEXT;
-    if (q.format < 0)
-        return UC_EXIT_USAGE;
+    rc = check(&q, &o);
+    if (rc)
+        return rc;
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an errno and no end */
     rc = uc_session_open(&s, &o, 0);
     if (rc)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <sys/utsname.h>
 
+#include "cli/output.h"
 #include "cli/syscalls.h"
 #include "profile/json_io.h"
 
@@ -141,7 +142,7 @@ json_t *uc_syscalls_json(const struct uc_session *s, const struct uc_syscalls_do
         rc |= json_array_append_new(list, experiment_json(&done[i], samples));
     if (rc)
         return done_with(list, rc);
-    return json_pack("{so so ss so}", "cpu", uc_json_string(s->cpu.key), "kernel",
-                     uc_json_string(u.release), "libc", gnu_get_libc_version(), "experiments",
-                     list);
+    return json_pack("{ss so so ss so}", "tool", UC_TOOL, "cpu", uc_json_string(s->cpu.key),
+                     "kernel", uc_json_string(u.release), "libc", gnu_get_libc_version(),
+                     "experiments", list);
 }

@@ -334,6 +334,7 @@ static void print_head(const struct uc_session *s)
 {
     struct utsname u;
 
+    uc_print_version();
     printf("# system calls on %s, CPU %d; Linux %s, glibc %s\n", s->cpu.key, s->pu,
            uname(&u) ? "unknown" : u.release, gnu_get_libc_version());
     puts("# a replay is the same traffic copied in user mode; nothing here moves a threshold");
@@ -362,11 +363,11 @@ static void print_csv_row(const char *experiment, const struct uc_sys_row *row)
 void uc_syscalls_print_csv(const struct uc_session *s, const struct uc_syscalls_done *done,
                            size_t n)
 {
-    print_head(s);
     printf("row");
     for (int i = 1; i <= UC_SYS_SAMPLES; i++)
         printf(",sample_%d", i);
     putchar('\n');
+    print_head(s);
     for (size_t i = 0; i < n; i++) {
         const struct uc_sys_result *r = &done[i].result;
         for (size_t k = 0; k < r->rows; k++)

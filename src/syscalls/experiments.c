@@ -3,6 +3,7 @@
 
 const struct uc_sys_experiment *const uc_sys_experiments[] = {
     &uc_sys_short_copies,
+    &uc_sys_small_records,
     &uc_sys_small_writes,
 };
 

@@ -4,6 +4,7 @@
 
 #include "syscalls/syscalls.h"
 
-extern const struct uc_sys_experiment uc_sys_short_copies, uc_sys_small_writes;
+extern const struct uc_sys_experiment uc_sys_short_copies, uc_sys_small_records,
+    uc_sys_small_writes;
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "measure/sweep.h"
@@ -112,6 +113,58 @@ ssize_t uc_sys_preadv(int fd, const struct iovec *v, size_t n, off_t at)
 ssize_t uc_sys_pwritev(int fd, const struct iovec *v, size_t n, off_t at)
 {
     return CALL("pwritev", &n, pwritev(fd, v, (int)n, at));
+}
+
+static int map_shared(size_t bytes, int fd, off_t at, void **out)
+{
+    *out = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, at);
+    if (*out != MAP_FAILED)
+        return 0;
+    *out = NULL;
+    return -1;
+}
+
+int uc_sys_mmap(size_t bytes, int fd, off_t at, void **out)
+{
+    return CALL("mmap", NO_BYTES, map_shared(bytes, fd, at, out));
+}
+
+int uc_sys_munmap(void *p, size_t bytes)
+{
+    return CALL("munmap", NO_BYTES, munmap(p, bytes));
+}
+
+int uc_sys_io_setup(unsigned n, aio_context_t *c)
+{
+    return CALL("io_setup", NO_BYTES, (int)syscall(SYS_io_setup, n, c));
+}
+
+int uc_sys_io_destroy(aio_context_t c)
+{
+    return CALL("io_destroy", NO_BYTES, (int)syscall(SYS_io_destroy, c));
+}
+
+int uc_sys_io_submit(aio_context_t c, size_t n, struct iocb **list)
+{
+    return CALL("io_submit", &n, (int)syscall(SYS_io_submit, c, n, list));
+}
+
+int uc_sys_io_getevents(aio_context_t c, long least, size_t most, struct io_event *out)
+{
+    return CALL("io_getevents", &most, (int)syscall(SYS_io_getevents, c, least, most, out, NULL));
+}
+
+int uc_sys_io_uring_setup(unsigned entries, struct io_uring_params *p)
+{
+    return CALL("io_uring_setup", NO_BYTES, (int)syscall(SYS_io_uring_setup, entries, p));
+}
+
+int uc_sys_io_uring_enter(int fd, size_t submit, unsigned least)
+{
+    return CALL("io_uring_enter", &submit,
+                (int)syscall(SYS_io_uring_enter, fd, submit,
+                             submit && least > submit ? submit : least, IORING_ENTER_GETEVENTS,
+                             NULL, 0));
 }
 
 /* After a signal that asks to end, EINTR is the answer. */

@@ -3,6 +3,8 @@
 #ifndef UC_SYSCALLS_SYS_H
 #define UC_SYSCALLS_SYS_H
 
+#include <linux/aio_abi.h>
+#include <linux/io_uring.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -33,6 +35,14 @@ ssize_t uc_sys_pread(int fd, void *p, size_t n, off_t at);
 ssize_t uc_sys_pwrite(int fd, const void *p, size_t n, off_t at);
 ssize_t uc_sys_preadv(int fd, const struct iovec *v, size_t n, off_t at);
 ssize_t uc_sys_pwritev(int fd, const struct iovec *v, size_t n, off_t at);
+int uc_sys_mmap(size_t bytes, int fd, off_t at, void **out); /* shared, read and write */
+int uc_sys_munmap(void *p, size_t bytes);
+int uc_sys_io_setup(unsigned n, aio_context_t *c);
+int uc_sys_io_destroy(aio_context_t c);
+int uc_sys_io_submit(aio_context_t c, size_t n, struct iocb **list);
+int uc_sys_io_getevents(aio_context_t c, long least, size_t most, struct io_event *out);
+int uc_sys_io_uring_setup(unsigned entries, struct io_uring_params *p);
+int uc_sys_io_uring_enter(int fd, size_t submit, unsigned least);
 
 /* All n bytes: short ones go on, EINTR begins again unless a signal asked to end. 0 or a negative
  * errno; -EIO where a write moves nothing; -ENODATA where the file ends. */
