@@ -422,6 +422,9 @@ static void small_writes_write_every_record(void **state)
     look = look_at_records;
     assert_int_equal(run_experiment("small_writes", &r), 0);
     assert_true(looks > 10);
+    assert_true(r.figures >= 2); /* shares of tmpfs, of the cached and of the streamed copy */
+    for (size_t i = 0; i < r.figures; i++)
+        assert_true(r.figure[i].value > 0 && r.figure[i].lo <= r.figure[i].hi);
     assert_true(memcmp(seen, none, 256) != 0);
     uc_sys_result_free(&r);
 }

@@ -367,7 +367,6 @@ void uc_syscalls_print_csv(const struct uc_session *s, const struct uc_syscalls_
     for (int i = 1; i <= UC_SYS_SAMPLES; i++)
         printf(",sample_%d", i);
     putchar('\n');
-    print_head(s);
     for (size_t i = 0; i < n; i++) {
         const struct uc_sys_result *r = &done[i].result;
         for (size_t k = 0; k < r->rows; k++)
@@ -376,4 +375,5 @@ void uc_syscalls_print_csv(const struct uc_session *s, const struct uc_syscalls_
         for (size_t k = 0; k < r->skips; k++)
             printf("# skipped: %s (%s)\n", r->skip[k].what, r->skip[k].why);
     }
+    print_head(s);
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #define PASS ((size_t)RECORD * RECORDS) /* 125 pages */
 #define READING_SECONDS .01             /* passes are repeated until a reading takes as long */
 #define FILES 2
+#define WRITES "write" /* the series */
 #define PAIRS 2
 #define LARGEST (64u * 1024)
 
@@ -98,7 +100,7 @@ static int add_file(struct files *f, struct uc_sys_result *r, int fd, const char
         f->fd[f->n] = fd;
         rc = count_passes(f, f->n);
         if (!rc)
-            rc = uc_sys_row(r, "write", "kB/s", RECORD, uc_sys_file_system(fd, name));
+            rc = uc_sys_row(r, WRITES, "kB/s", RECORD, uc_sys_file_system(fd, name));
         if (rc >= 0) {
             f->row[f->n++] = (size_t)rc;
             return 0;
@@ -372,9 +374,38 @@ static int tell_threshold(const struct uc_sys_run *run, struct uc_sys_result *r)
                        uc_size_text(run->nocache.from, text));
 }
 
+/* Rates: as much of the write's time does the copy take in user mode. */
+static int tell_share(struct uc_sys_result *r, const struct uc_sys_row *copy,
+                      const struct uc_sys_row *write)
+{
+    struct uc_comparison c;
+    char name[80];
+    int rc = uc_compare_rows(copy->v, copy->n, write->v, write->n, UC_SYS_LEVEL, &c);
+
+    if (rc)
+        return rc;
+    snprintf(name, sizeof(name), "%.12s into cache takes, of a write's time on %.12s", copy->name,
+             write->name);
+    return uc_sys_figure(r, name, "%", 100 * c.ratio.mid, 100 * c.ratio.lo, 100 * c.ratio.hi);
+}
+
+static int tell_shares(struct uc_sys_result *r, const struct replay *p)
+{
+    const size_t s = 2; /* RECORD among the sizes */
+    int rc = 0;
+
+    for (size_t i = 0; i < r->rows; i++)
+        for (int form = 0; form < FORMS && !rc && !strcmp(r->row[i].series, WRITES); form++) {
+            size_t copy = p->pairs ? p->index[AGAIN][0][form][s] : 0;
+            if (copy && r->row[copy - 1].n && r->row[i].n)
+                rc = tell_share(r, &r->row[copy - 1], &r->row[i]);
+        }
+    return rc;
+}
+
 static int tell(const struct uc_sys_run *run, struct uc_sys_result *r, const struct replay *p)
 {
-    int rc = 0;
+    int rc = tell_shares(r, p);
 
     for (int state = 0; state < STATES; state++)
         for (size_t pair = 0; pair < p->pairs && !rc; pair++)
