@@ -240,7 +240,7 @@ static int syscalls(int argc, char **argv)
             "text (default), csv (rows of samples, as stats reads them) or json."
             "\v"
             "Example: ucopy-tune syscalls --only small_writes --dir /var/tmp"};
-    struct request q = {NULL};
+    struct request q = {.only = NULL};
     struct uc_options o;
     struct uc_session s;
     int rc = uc_options_parse(&o, UC_OPT_RUN | UC_OPT_FORMAT, &own, &q, argc, argv);
