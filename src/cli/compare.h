@@ -2,6 +2,7 @@
 #ifndef UC_CLI_COMPARE_H
 #define UC_CLI_COMPARE_H
 
+#include "base/units.h"
 #include "fit/share.h"
 #include "machine/libc_limits.h"
 #include "profile/profile.h"
@@ -62,6 +63,25 @@ const char *uc_compare_libc(const struct uc_compare *c, const struct uc_compare_
 
 /* Are there cells of a strategy in a profile? */
 bool uc_compare_has(const struct uc_profile *p, const char *strategy);
+
+/* The letter of a profile: A, B, ... */
+char uc_compare_label(size_t profile);
+const char *uc_compare_environment(const struct uc_compare_table *t);
+/* "glibc 2.36 here" */
+const char *uc_compare_libc_title(char buf[48]);
+/* Is there a column of the C library's? */
+bool uc_compare_beside_libc(const struct uc_compare *c, const struct uc_compare_table *t);
+const char *uc_compare_weights(const struct uc_profile *p); /* their name, or "" */
+json_int_t uc_compare_method(const struct uc_profile *p);   /* its version */
+/* "16 KiB", "never", ... of a limit in a column. */
+const char *uc_compare_limit_text(const struct uc_compare_limit *x, size_t column,
+                                  char buf[UC_SIZE_TEXT]);
+
+/* Calls f for each profile with cells that has none of a strategy that another has, and says why.
+ */
+typedef void uc_compare_absent_fn(size_t profile, const char *name, const char *why, void *state);
+void uc_compare_each_absent(const struct uc_compare *c, unsigned environment,
+                            uc_compare_absent_fn *f, void *state);
 
 void uc_compare_print_text(const struct uc_compare *c);
 void uc_compare_print_csv(const struct uc_compare *c);
