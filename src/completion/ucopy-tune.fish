@@ -40,7 +40,7 @@ function __ucopy_tune
     else if string match -q -- '-*' $current
         string replace -r '=.*' '' -- $options
     else if test (count $words) -eq 1
-        command $tool --help | string match -r --groups-only '^  ([a-z]+)  +[a-z]'
+        command $tool --help | string match -r --groups-only '^  ([a-z]+) +[a-z]'
     else if test $cmd = bench
         command $tool list | string match -r --groups-only '^(\w+)  +(?:candidate|baseline|reference|limit)\b'
     else
