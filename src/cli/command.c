@@ -42,7 +42,7 @@ static int help(void)
     puts("Usage: ucopy-tune [COMMAND] [OPTION...]\n"
          "How should this CPU copy n bytes? Measures it and writes the answer as a C header.\n");
     for (size_t i = 0; i < COMMANDS; i++)
-        printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+        printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
     puts("\nWithout a command: tune. Options of a command: ucopy-tune COMMAND --help.\n"
          "\n"
          "Examples:\n"
