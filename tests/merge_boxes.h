@@ -81,7 +81,7 @@ static inline int make_boxes(void **state)
         write_profile(box(&boxes[i], UCOPY_KERNEL), name);
     }
     return sh("mkdir user kernel && mv *-kernel.json kernel && mv *.json user && " MERGE
-              "user/*.json -o all.h && " MERGE "kernel/*.json -o kernel.h --name kernel_copy");
+              "user/*.json -o all.h && " MERGE "kernel/*.json -o kernel.h");
 }
 
 #endif

@@ -250,13 +250,13 @@ static const char unit[] =
     "{\n"
     "    return entry == 0   ? ucopy_merged(d, s, n)\n"
     "           : entry == 1 ? ucopy_merged_nocache(d, s, n)\n"
-    "           : entry == 2 ? kernel_copy(d, s, n)\n"
+    "           : entry == 2 ? ucopy_merged_kernel(d, s, n)\n"
     "           : entry == 3 ? ucopy_amd_17_01(d, s, n)\n"
     "                        : ucopy_merged(d, s, 17);\n"
     "}\n"
     "const char *ask(int which)\n"
     "{\n"
-    "    return which == 0 ? ucopy_merged_chosen() : which == 1 ? kernel_copy_why()\n"
+    "    return which == 0 ? ucopy_merged_chosen() : which == 1 ? ucopy_merged_kernel_why()\n"
     "           : ucopy_merged_is_this_cpu() ? \"this\" : ucopy_merged_why();\n"
     "}\n"
     "#endif\n";
@@ -310,7 +310,7 @@ static void without_vector_registers(void **state)
         "k.c",
         "#include \"kernel.h\"\n"
         "void *use(void *d, const void *s, __SIZE_TYPE__ n);\n"
-        "void *use(void *d, const void *s, __SIZE_TYPE__ n) { return kernel_copy(d, s, n); }\n");
+        "void *use(void *d, const void *s, __SIZE_TYPE__ n) { return ucopy_merged_kernel(d, s, n); }\n");
     assert_true(compiles("cc", "k.c", "-O2 -mgeneral-regs-only -S"));
     assert_int_equal(sh("! grep -q '%%[xyz]mm' unit.o && grep -q 'rep movsb' unit.o"), 0);
     write_text("unit.c", unit);

@@ -261,11 +261,17 @@ static int write_header(const struct uc_merge *x)
     return rc;
 }
 
+static const char *default_name(const struct uc_merge *x)
+{
+    return x->in[0].p.environment == UCOPY_KERNEL ? "ucopy_merged_kernel" : "ucopy_merged";
+}
+
 static int run(struct uc_merge *x)
 {
-    x->m.cpu = x->cpu;
     int rc = read_all(x);
 
+    x->m.cpu = x->cpu;
+    x->m.name = x->m.name ? x->m.name : default_name(x);
     rc = rc ? rc : check_environments(x);
     rc = rc ? rc : make_cpus(x);
     rc = rc ? rc : check_keys(x);
@@ -278,7 +284,9 @@ static int merge(int argc, char **argv)
 {
     static const struct argp_option options[] = {
         {"output", 'o', "FILE", 0, "write this file; default, and -: standard output", 0},
-        {"name", NAME, "PREFIX", 0, "what all names begin with; default: ucopy_merged", 0},
+        {"name", NAME, "PREFIX", 0,
+         "what all names begin with; default: ucopy_merged, of kernel profiles ucopy_merged_kernel",
+         0},
         {0},
     };
     static const struct argp own = {
@@ -301,7 +309,6 @@ static int merge(int argc, char **argv)
         uc_error("no memory for the profiles: %s", strerror(ENOMEM));
         return UC_EXIT_MACHINE;
     }
-    x->m.name = "ucopy_merged";
     int rc = uc_options_parse(&o, 0, &own, x, argc, argv);
     if (!rc && !x->n)
         uc_usage("merge needs a PROFILE");

@@ -109,19 +109,19 @@ static void put_inlined(const struct uc_merged *m, int entry, FILE *out)
     fprintf(out, " *\n * At each call of %s, on every CPU, sizes to %zu are inlined as ",
             uc_entry_name[entry], x->part.max);
     uc_put_safe(x->part.strategy, out);
-    fprintf(out, ", the choice of\n * %s", x->of->cpu.key);
+    fprintf(out, ",\n * the choice of %s.", x->of->cpu.key);
     if (x->worst_on) {
-        fprintf(out, "; on %s, where it\n * costs most over the own choice, ",
-                x->worst_on->cpu.key);
+        fprintf(out, " Where that costs most, on %s:\n * ", x->worst_on->cpu.key);
         put_share(x->worst.mean, out);
-        fputs(" as the mean of all sizes", out);
+        fputs(" than its own choice as the mean of all sizes", out);
         if (uc_per_cent(1 + x->worst.worst) > 0)
             fprintf(out, ", %d %% at %s", uc_per_cent(1 + x->worst.worst),
                     uc_size_text(x->worst.worst_at, at));
+        fputc('.', out);
     } else if (m->n > 1 || m->cpu[0].kind[0]) {
-        fputs("; what it costs on the others is not known", out);
+        fputs(" What it costs on the others is not known.", out);
     }
-    fputs(".\n", out);
+    fputc('\n', out);
 }
 
 /* ---- a CPU ---- */
