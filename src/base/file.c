@@ -159,19 +159,29 @@ int uc_write_file(const char *path, const char *text, size_t len)
     return rc ? rc : uc_replace_file(&f);
 }
 
-int uc_dir_writable(const char *dir)
+int uc_path_writable(const char *path)
 {
-    char *path, *tmp;
-    int fd;
+    struct stat st;
+    char *tmp;
 
-    if (asprintf(&path, "%s/.ucopy-tune", dir) < 0)
-        return -ENOMEM;
-    fd = open_temporary(path, &tmp);
-    free(path);
+    if (!stat(path, &st) && !S_ISREG(st.st_mode))
+        return S_ISDIR(st.st_mode) ? -EISDIR : access(path, W_OK) ? -errno : 0;
+    int fd = open_temporary(path, &tmp);
     if (fd < 0)
         return fd;
     close(fd);
     unlink(tmp);
     free(tmp);
     return 0;
+}
+
+int uc_dir_writable(const char *dir)
+{
+    char *path;
+
+    if (asprintf(&path, "%s/.ucopy-tune", dir) < 0)
+        return -ENOMEM;
+    int rc = uc_path_writable(path);
+    free(path);
+    return rc;
 }

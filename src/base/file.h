@@ -29,7 +29,11 @@ void uc_drop_file(struct uc_staged *f);
 /* All of text to a descriptor. */
 int uc_write_fd(int fd, const char *text, size_t len);
 
-/* Can a file be made in this folder? Tried for real, by making a temporary and removing it. */
+/* Can uc_write_file write this file? Tried for real, by making a temporary beside it and removing
+ * that; what is no regular file is only asked for its mode. */
+int uc_path_writable(const char *path);
+
+/* Can a file be made in this folder? Tried in the same way. */
 int uc_dir_writable(const char *dir);
 
 #endif

@@ -12,19 +12,20 @@
 #include "cli/given.h"
 #include "cli/options.h"
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
+int uc_compare_add(struct uc_compare *c, const char *file)
 {
-    struct uc_compare *c = state->input;
-
-    if (key != ARGP_KEY_ARG)
-        return ARGP_ERR_UNKNOWN;
     if (c->n == UC_COMPARE_MOST)
         return uc_usage("more than %d profiles", UC_COMPARE_MOST);
-    c->file[c->n++] = arg;
+    c->file[c->n++] = file;
     return 0;
 }
 
-static int read_all(struct uc_compare *c)
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+    return key == ARGP_KEY_ARG ? uc_compare_add(state->input, arg) : ARGP_ERR_UNKNOWN;
+}
+
+int uc_compare_read(struct uc_compare *c)
 {
     int rc = 0;
 
@@ -282,7 +283,7 @@ static int make_table(struct uc_compare *c, unsigned environment, enum uc_entry 
     return rc;
 }
 
-static int make_tables(struct uc_compare *c)
+int uc_compare_make(struct uc_compare *c)
 {
     static const unsigned environment[] = {UCOPY_USER, UCOPY_KERNEL};
     int rc = 0;
@@ -297,14 +298,14 @@ static int make_tables(struct uc_compare *c)
 
 static int run(struct uc_compare *c, int format)
 {
-    int rc = read_all(c);
+    int rc = uc_compare_read(c);
 
     if (rc)
         return rc;
     c->has_libc = uc_libc_limits_read(&c->libc);
     if (!c->has_libc)
         uc_note("the C library's dynamic linker tells no thresholds of its own: no column of them");
-    rc = make_tables(c);
+    rc = uc_compare_make(c);
     if (rc)
         return rc;
     if (format == 1)
@@ -314,6 +315,13 @@ static int run(struct uc_compare *c, int format)
     else
         uc_compare_print_text(c);
     return UC_EXIT_OK;
+}
+
+void uc_compare_free(struct uc_compare *c)
+{
+    for (size_t i = 0; c && i < c->n; i++)
+        uc_profile_free(&c->p[i]);
+    free(c);
 }
 
 static int compare(int argc, char **argv)
@@ -346,9 +354,7 @@ static int compare(int argc, char **argv)
     if (!c->n)
         uc_usage("compare needs a PROFILE");
     rc = c->n && format >= 0 ? run(c, format) : UC_EXIT_USAGE;
-    for (size_t i = 0; i < c->n; i++)
-        uc_profile_free(&c->p[i]);
-    free(c);
+    uc_compare_free(c);
     return rc;
 }
 

@@ -52,6 +52,14 @@ struct uc_compare {
     size_t tables;
 };
 
+/* One more file. 0, or EINVAL after a line where there are too many. */
+int uc_compare_add(struct uc_compare *c, const char *file);
+/* Reads all files, then makes all tables; has_libc and libc are the caller's. Each 0, or the exit
+ * code after a line. */
+int uc_compare_read(struct uc_compare *c);
+int uc_compare_make(struct uc_compare *c);
+void uc_compare_free(struct uc_compare *c); /* and c itself, of calloc() */
+
 /* The strategy of a table's column at a step. */
 const char *uc_compare_strategy(const struct uc_compare *c, const struct uc_compare_table *t,
                                 size_t column, size_t step);
@@ -86,5 +94,6 @@ void uc_compare_each_absent(const struct uc_compare *c, unsigned environment,
 void uc_compare_print_text(const struct uc_compare *c);
 void uc_compare_print_csv(const struct uc_compare *c);
 int uc_compare_print_json(const struct uc_compare *c); /* 0 or the exit code */
+json_t *uc_compare_json(const struct uc_compare *c);   /* what that prints; NULL: no memory */
 
 #endif

@@ -211,7 +211,7 @@ static void absent_json(size_t profile, const char *name, const char *why, void 
                                           label_json(profile), "why", why));
 }
 
-int uc_compare_print_json(const struct uc_compare *c)
+json_t *uc_compare_json(const struct uc_compare *c)
 {
     json_t *profiles = json_array(), *tables = json_array(), *absent = json_array();
 
@@ -221,7 +221,11 @@ int uc_compare_print_json(const struct uc_compare *c)
         json_array_append_new(tables, table_json(c, &c->table[i]));
     uc_compare_each_absent(c, UCOPY_USER, absent_json, absent);
     uc_compare_each_absent(c, UCOPY_KERNEL, absent_json, absent);
-    json_t *root = json_pack("{s:s, s:o, s:o, s:o, s:o}", "tool", UC_TOOL, "profiles", profiles,
-                             "libc", libc_json(c), "tables", tables, "absent", absent);
-    return uc_print_json(root);
+    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "tool", UC_TOOL, "profiles", profiles, "libc",
+                     libc_json(c), "tables", tables, "absent", absent);
+}
+
+int uc_compare_print_json(const struct uc_compare *c)
+{
+    return uc_print_json(uc_compare_json(c));
 }

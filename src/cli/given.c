@@ -126,24 +126,33 @@ bool uc_given_weights(const struct uc_profile *p, struct uc_weights *w)
     return consumer >= 0 && !uc_weights_consumer(w, (enum uc_consumer)consumer);
 }
 
+int uc_given_fit(const struct uc_profile *p, enum uc_entry entry, struct uc_weights *w,
+                 struct uc_fit_strategy **list, struct uc_fit_options *o)
+{
+    size_t known;
+
+    uc_given_weights(p, w);
+    *list = uc_choice_strategies(p->environment, &known);
+    *o = (struct uc_fit_options){.weights = w,
+                                 .entry = entry,
+                                 .environment = p->environment,
+                                 .l1d = p->caches.l1d.bytes,
+                                 .l2 = p->caches.l2.bytes,
+                                 .strategies = *list,
+                                 .strategy_count = known};
+    return *list ? 0 : -ENOMEM;
+}
+
 int uc_given_share(const struct uc_profile *on, enum uc_entry entry, const struct uc_ladder *ladder,
                    const struct uc_ladder *own, struct uc_share *out)
 {
     struct uc_weights w;
-    size_t known;
-    struct uc_fit_strategy *list = uc_choice_strategies(on->environment, &known);
+    struct uc_fit_options o;
+    struct uc_fit_strategy *list;
+    int rc = uc_given_fit(on, entry, &w, &list, &o);
 
-    if (!list)
-        return -ENOMEM;
-    uc_given_weights(on, &w);
-    struct uc_fit_options fo = {.weights = &w,
-                                .entry = entry,
-                                .environment = on->environment,
-                                .l1d = on->caches.l1d.bytes,
-                                .l2 = on->caches.l2.bytes,
-                                .strategies = list,
-                                .strategy_count = known};
-    int rc = uc_fit_share(&on->cells, &fo, ladder, own, out);
+    if (!rc)
+        rc = uc_fit_share(&on->cells, &o, ladder, own, out);
     free(list);
     return rc;
 }

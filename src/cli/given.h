@@ -29,6 +29,11 @@ const char *uc_given_method(const struct uc_profile *p, const char *key);
  * profile: they weigh as by default then. False where the name says nothing to this program. */
 bool uc_given_weights(const struct uc_profile *p, struct uc_weights *w);
 
+/* What the fit must know to price a profile's own cells by its own weights and caches. Points to w
+ * and to a list that it allocates: free(*list). 0 or -ENOMEM. */
+int uc_given_fit(const struct uc_profile *p, enum uc_entry entry, struct uc_weights *w,
+                 struct uc_fit_strategy **list, struct uc_fit_options *o);
+
 /* What a ladder costs on the profile's cells over another, by the profile's own weights and caches.
  * Returns as uc_fit_share. */
 int uc_given_share(const struct uc_profile *on, enum uc_entry entry, const struct uc_ladder *ladder,
