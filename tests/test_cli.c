@@ -23,7 +23,8 @@
 #define MAX_WORDS 16
 
 static const char *const commands[] = {"tune",  "list",   "info",    "bench", "fit",
-                                       "stats", "verify", "compare", "merge", "emit", "syscalls"};
+                                       "stats", "verify", "compare", "merge", "emit", "syscalls",
+                                       "report", "plot"};
 
 struct result {
     int code; /* exit code, or 128 and the signal */
@@ -252,7 +253,7 @@ static void an_unknown_command_lists_the_known(void **state)
 {
     refused(
         "lists", 2,
-        "unknown command 'lists' (known: tune, list, info, bench, fit, stats, verify, compare, merge, emit, syscalls)");
+        "unknown command 'lists' (known: tune, list, info, bench, fit, stats, verify, compare, merge, emit, syscalls, report, plot)");
     refused("tune2 --quick", 2, "unknown command 'tune2'");
 }
 
@@ -363,6 +364,11 @@ static void input_files_that_are_missing(void **state)
     refused("emit", 2, "emit needs");
     refused("verify", 2, "verify needs");
     refused("compare", 2, "compare needs");
+    refused("report -o x.html", 2, "report needs a PROFILE");
+    refused("report x.json", 2, "report needs -o FILE");
+    refused("plot -o x.svg", 2, "plot needs a PROFILE");
+    refused("plot x.json", 2, "plot needs -o FILE.svg or FILE.png");
+    refused("plot x.json -o x.pdf", 2, "x.pdf: the name must end in .svg or .png");
     refused("fit absent.csv", 2, "absent.csv: No such file or directory");
     refused("stats absent.csv", 2, "absent.csv: No such file or directory");
     refused("merge", 2, "merge needs");

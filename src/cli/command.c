@@ -9,9 +9,10 @@
 #include "base/msg.h"
 
 static const struct uc_command *const commands[] = {
-    &uc_command_tune,  &uc_command_list,   &uc_command_info,    &uc_command_bench, &uc_command_fit,
-    &uc_command_stats, &uc_command_verify, &uc_command_compare,
-    &uc_command_merge, &uc_command_emit, &uc_command_syscalls,
+    &uc_command_tune,  &uc_command_list,  &uc_command_info,     &uc_command_bench,
+    &uc_command_fit,   &uc_command_stats, &uc_command_verify,   &uc_command_compare,
+    &uc_command_merge, &uc_command_emit,  &uc_command_syscalls, &uc_command_report,
+    &uc_command_plot,
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
