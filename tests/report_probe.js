@@ -19,6 +19,9 @@
     RESULT.weighted = named("strategies-0", "rep_movsb").data.map((p) => [p.row.size, p.y]);
     RESULT.ranges = chart("strategies-0").data.datasets.filter((s) => s.kind === "range").map((s) => [s.label, s.data[1].x]);
 
+    RESULT.change = curves("change").map((s) => [s.label, s.data.map((p) => [p.row.size, p.y])]);
+    RESULT.both = curves("both").map((s) => [s.label, s.data.map((p) => [p.row.size, p.y])]);
+
     choose("unit", "cost");
     choose("view", "{}");
     RESULT.points = [0, 1].map((i) => curves("strategies-" + i).map((s) => [s.label, s.data.map((p) => [p.row.size, p.y, p.row.lo, p.row.hi])]));

@@ -244,15 +244,17 @@ def test_without_the_library_the_remedy_is_told():
 # ---- in a browser ----
 
 
-def cells_of(profile, strategy):
-    """By hand: the cells of copy, one size repeated, dst not read, called, in L1 or where the size leads."""
+def cells_of(profile, strategy, consumer="none"):
+    """By hand: the cells of copy, one size repeated, called, in L1 or where the size leads."""
     out = {}
     grids = profile["cells"]["grids"]
     usual = {"strategy", "role", "grid", "environment", "src_state", "dst_state", "cost", "below", "above", "n",
              "mapping_spread", "code_bytes"}
     for group in profile["cells"]["groups"]:
         states = {group.get("src_state", "l1"), group.get("dst_state", "l1")}
-        if group["strategy"] != strategy or states != {"l1"} or set(group) - usual:
+        if group["strategy"] != strategy or states != {"l1"} or set(group) - usual - {"consumer"}:
+            continue
+        if group.get("consumer", "none") != consumer:
             continue
         for i, size in enumerate(grids[group["grid"]]):
             def at(key):
@@ -308,6 +310,7 @@ def test_a_reader_in_a_browser():
     equal([r[0] for r in saw["ranges"]], [s["strategy"] for s in profiles[0]["entries"]["copy"]["segments"]])
     equal([r[1] for r in saw["ranges"]][:-1], [s["max"] for s in profiles[0]["entries"]["copy"]["segments"]][:-1])
     check_points(saw, profiles)
+    check_changes(saw, profiles)
     check_switches(saw, profiles[0])
     check_reading_off(saw, profiles[0])
     equal(saw["colour"][0], "light")
@@ -328,6 +331,26 @@ def check_points(saw, profiles):
             equal(max(abs(a - b) for r, w in zip(rows, want) for a, b in zip(r, w)) < 1e-6 * max(w[3] for w in want), True)
     page = Document(read(path_of("page.html"))).data()["boxes"][0]["curves"]["copy"]["rep_movsb"]
     equal(saw["weighted"], [list(p) for p in zip(page["size"], page["cost"])])
+
+
+def chosen_costs(profile, consumer="none"):
+    """Cost by size of what the profile chose there."""
+    out = {}
+    low = -1
+    for segment in profile["entries"]["copy"]["segments"]:
+        high = segment["max"] or 1 << 62
+        out.update({r[0]: r[1] for r in cells_of(profile, segment["strategy"], consumer) if low < r[0] <= high})
+        low = high
+    return out
+
+
+def check_changes(saw, profiles):
+    """Other consumers over the usual one, the other box over the first."""
+    usual, waited, other = chosen_costs(profiles[0]), chosen_costs(profiles[0], "wait"), chosen_costs(profiles[1])
+    equal([name for name, _ in saw["change"]], ["all of dst read", "dst read at once", "dst waited for"])
+    for (name, rows), want in (saw["change"][2], waited), (saw["both"][0], other):
+        equal((name, [r[0] for r in rows]), (name, sorted(set(usual) & set(want))))
+        equal(max(abs(y * usual[n] / want[n] - 1) for n, y in rows) < 1e-9, True)
 
 
 def check_switches(saw, profile):

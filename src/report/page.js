@@ -159,24 +159,33 @@ function toggle(name, on) {
   drawStrategies();
 }
 
-/* ---- picture 2: one strategy, every place of a kind; picture 3: the chosen ones of every box. Both in
-   time or rate: what is relative to the cheapest of one place says nothing about another. ---- */
+/* ---- picture 2: one strategy, every place of a kind; picture 3: the chosen ones of every box. Where picture 1 is
+   relative to the cheapest, these are relative to their first curve: the usual place, the first box. ---- */
 
 function plainUnit() { return state.unit === "relative" ? "cost" : state.unit; }
+
+/* The others over the first, at the sizes that both have. */
+function overFirst(series) {
+  const base = new Map(series[0].rows.map((r) => [r.size, r.y]));
+  return series.slice(1).map((s) => Object.assign({}, s, { rows: convert(s.rows, "relative", base) }));
+}
 
 function changeSeries() {
   const { entry, strategy, kind } = state, box = BOXES[state.box], unit = plainUnit();
   const usual = usualView(entry);
-  const views = allViews(entry).filter((v) => v.kind === kind || v.key === usual);
+  const views = allViews(entry).filter((v) => v.kind === kind || v.key === usual).sort((a, b) => (b.key === usual) - (a.key === usual));
   const rows = (key) => (strategy ? rowsFor(box, entry, key, strategy, unit) : chosenRows(box, entry, key, unit));
   return views.map((v, i) => ({ name: v.text, look: i, rows: rows(v.key) })).filter((s) => s.rows.length);
 }
 
-function plainSpec(title, series, box, caption) {
-  const unit = unitFor(box, plainUnit());
+/* A mix is told by its largest size, at which one size repeated is another thing: not over that. */
+function plainSpec(title, curves, box, caption) {
+  const over = state.unit === "relative" && curves.length > 1 && !caption.includes("mixed sizes");
+  const series = over ? overFirst(curves) : curves;
+  const unit = over ? { name: "times", text: numberText, title: "time, times that of: " + curves[0].name } : unitFor(box, plainUnit());
   const spec = {
     title, label: title, series, ranges: [], intervals: state.intervals, unit, yTitle: unit.title, xTitle: "bytes a copy",
-    caption: caption + "." + (state.intervals ? " Shaded: 95 % interval." : "") + (series.length ? "" : " Nothing of this was measured."),
+    caption: caption + (over ? ". Over the time of: " + curves[0].name : "") + "." + (state.intervals ? " Shaded: 95 % interval of the curve\u2019s own cells." : "") + (curves.length ? "" : " Nothing of this was measured."),
     onLegend: (name, chart, i) => { chart.setDatasetVisibility(i, !chart.isDatasetVisible(i)); chart.update(); },
   };
   return Object.assign(spec, bounds([spec]));

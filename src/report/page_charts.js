@@ -41,8 +41,8 @@ function sizeTicks(axis) {
 }
 
 function costTicks(axis) {
-  const narrow = axis.max / axis.min < 8;
-  const parts = narrow ? [1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 7] : axis.max / axis.min < 500 ? [1, 2, 5] : [1];
+  const times = axis.max / axis.min;
+  const parts = times < 6 ? [1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 7] : times < 30 ? [1, 1.5, 2, 3, 5, 7] : times < 500 ? [1, 2, 5] : [1];
   axis.ticks = [];
   for (let e = Math.floor(Math.log10(axis.min)); e <= Math.log10(axis.max); e++)
     for (const part of parts) {
