@@ -90,6 +90,12 @@ def hostile():
     profile = renamed(profile, dict(zip(names, HOSTILE)))
     profile["cpu"]["name"] = HOSTILE[1]
     profile["method"]["kernel"] = HOSTILE[0]
+    # what is kept as it stands may be of any kind
+    profile["validation"].update(regret=7, libc_gain={"geomean": "much", "none": {"fixed": {"geomean": []}}, "read": "x"})
+    profile["entries"]["copy"]["load"] = {"threads": {}, "segments": [1, {"max": "x", "margin_interval": 5, "guard": 1}]}
+    profile["entries"]["copy"]["consumers"] = {"none": {"gain": "a", "segments": 7}, "toString": {"segments": [None]}}
+    profile["syscalls"] = {"read": [[1], {"a": None}], "constructor": None}
+    profile["weights"]["name"] = ["no", "name"]
     return write("hostile.json", json.dumps(profile))
 
 

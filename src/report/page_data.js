@@ -5,24 +5,33 @@ const DATA = JSON.parse(document.getElementById("data").textContent);
 const BOXES = DATA.boxes;
 const ENTRIES = { copy: "copy: dst is used soon", nocache: "nocache: dst is not used" };
 
-/* ---- words ---- */
+/* ---- words. Some parts of a profile are kept as they stand and may hold anything: that is shown as it is. ---- */
+
+function isNumber(v) { return typeof v === "number" && isFinite(v); }
+function isObject(v) { return v !== null && typeof v === "object" && !Array.isArray(v); }
+
+function plain(v) {
+  if (v === null || v === undefined) return "\u2013";
+  if (Array.isArray(v)) return v.length ? v.map(plain).join(", ") : "none";
+  return isObject(v) ? JSON.stringify(v) : String(v);
+}
 
 function sizeText(n) {
+  if (!isNumber(n)) return plain(n);
   let v = n, u = 0;
   while (u < 3 && v >= 1024) { v /= 1024; u++; }
   return v * 4 === Math.floor(v * 4) ? v + ["", " KiB", " MiB", " GiB"][u] : String(n);
 }
 
 function numberText(v) {
+  if (!isNumber(v)) return plain(v);
   if (v === 0) return "0";
   const digits = Math.abs(v) >= 1000 ? 0 : Math.max(0, 3 - Math.floor(Math.log10(Math.abs(v))));
   return String(Number(v.toFixed(Math.min(digits, 20))));
 }
 
-function ratioText(v) { return v.toFixed(v < 10 ? 2 : 1) + "\u00d7"; }
-function perCent(v) { return (v * 100).toFixed(1) + " %"; }
-function isNumber(v) { return typeof v === "number" && isFinite(v); }
-function isObject(v) { return v !== null && typeof v === "object" && !Array.isArray(v); }
+function ratioText(v) { return isNumber(v) ? v.toFixed(v < 10 ? 2 : 1) + "\u00d7" : plain(v); }
+function perCent(v) { return isNumber(v) ? (v * 100).toFixed(1) + " %" : plain(v); }
 
 /* Own members alone: a strategy may be called "constructor". */
 function member(object, key) {

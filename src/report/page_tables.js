@@ -31,12 +31,6 @@ function absent(text) { return el("p", { class: "absent" }, text); }
 
 /* ---- any value, as it stands in the profile ---- */
 
-function plain(v) {
-  if (v === null || v === undefined) return "\u2013";
-  if (Array.isArray(v)) return v.length ? v.map(plain).join(", ") : "none";
-  return String(v);
-}
-
 /* Objects become rows "a, b: value"; lists of objects become a text each. */
 function flatten(v, path, out) {
   if (isObject(v) && Object.keys(v).length) for (const key of Object.keys(v)) flatten(v[key], path.concat(key.replace(/_/g, " ")), out);
@@ -57,7 +51,7 @@ function facts(caption, pick) {
 /* ---- the answers ---- */
 
 function sureText(s) {
-  const spread = s.margin_interval ? " (" + s.margin_interval.map(ratioText).join(" to ") + ")" : "";
+  const spread = Array.isArray(s.margin_interval) ? " (" + s.margin_interval.map(ratioText).join(" to ") + ")" : "";
   const words = [];
   if (!s.runner_up) words.push("no other all through it");
   else if (s.tie) words.push("tie" + spread + ": the simpler one");
@@ -65,14 +59,14 @@ function sureText(s) {
   else words.push(spread ? "interval of the margin" + spread : "no spread given");
   if (s.lo && s.hi) words.push("crosses at " + sizeText(s.lo) + " to " + sizeText(s.hi));
   if (s.bracketed === false) words.push("end not found, measured to " + sizeText(s.measured_to));
-  if (s.guard) words.push("guarded: " + s.guard.test.replace(/_/g, " ") + " " + s.guard.lo + " to " + s.guard.hi + " goes to " + s.guard.else);
+  if (isObject(s.guard)) words.push("guarded: " + plain(s.guard.test).replace(/_/g, " ") + " " + s.guard.lo + " to " + s.guard.hi + " goes to " + s.guard.else);
   return words.join("; ");
 }
 
 function marginText(s) {
   if (!s.runner_up || !isNumber(s.margin)) return "\u2013";
   const off = (s.margin - 1) * 100;
-  return s.runner_up + (off >= 0 ? " costs " + off.toFixed(1) + " % more" : " costs " + (-off).toFixed(1) + " % less");
+  return plain(s.runner_up) + (off >= 0 ? " costs " + off.toFixed(1) + " % more" : " costs " + (-off).toFixed(1) + " % less");
 }
 
 function ladderRows(segments) {
@@ -93,8 +87,8 @@ function overLibc(box, entry) {
 
 function swatch(name) {
   const mark = el("span", { class: "band" });
-  mark.style.background = styleOf(NAMES.indexOf(name)).colour;
-  return el("span", null, mark, name);
+  if (NAMES.includes(name)) mark.style.background = styleOf(NAMES.indexOf(name)).colour;
+  return el("span", null, mark, plain(name));
 }
 
 function answer(box, entry) {
@@ -124,7 +118,7 @@ function makeAnswers() {
 
 function gainText(p) {
   const gain = p.validation && p.validation.libc_gain;
-  if (!gain) return "gain over the C library: not measured";
+  if (!isObject(gain)) return "gain over the C library: not measured";
   return "time of " + (p.validation.libc || "libc") + " over this copy\u2019s, called: " + ratioText(gain.geomean) + " in the mean of sizes, " + ratioText(gain.worst) + " at worst (" + sizeText(gain.worst_size) + ")";
 }
 
@@ -146,15 +140,17 @@ function makeBoxes() {
 
 /* ---- notes under the changes ---- */
 
+function objects(list) { return Array.isArray(list) ? list.filter(isObject) : []; }
+
 function listRows(list, row) { return (list || []).map(row); }
 
 function changeNotes(box, entry) {
   const e = entryOf(box, entry), out = [];
   if (!e) return out;
   const asked = e.consumers || {};
-  const rows = Object.keys(asked).map((c) => [{ head: true, text: CONSUMERS[c] || c },
+  const rows = Object.keys(asked).map((c) => [{ head: true, text: member(CONSUMERS, c) || c },
     asked[c] ? perCent(1 - 1 / asked[c].gain) : "\u2013",
-    asked[c] ? asked[c].segments.map((s) => s.strategy + (s.max === null ? " above" : " to " + sizeText(s.max))).join(", ") : "the same, or no more than the margin cheaper"]);
+    asked[c] ? objects(asked[c].segments).map((s) => plain(s.strategy) + (s.max === null ? " above" : " to " + sizeText(s.max))).join(", ") : "the same, or no more than the margin cheaper"]);
   if (rows.length) out.push(table(boxName(box) + ", " + entry + ": tuned for one consumer alone", ["consumer", "cheaper", "it would be"], rows));
   out.push(details(boxName(box) + ", " + entry + ": barred for a bad placement (" + e.barred.length + ")", false,
     table("", ["strategy", "from", "to", "why"], listRows(e.barred, (b) => [{ head: true, text: b.strategy }, sizeText(b.from), b.to === null ? "the end" : sizeText(b.to), b.why]))));
@@ -169,9 +165,9 @@ function loadNote(box, entry, load) {
   const name = boxName(box) + ", " + entry + ": beside other copies";
   if (!load) return absent(name + ": not measured");
   const rest = Object.assign({}, load), parts = [];
-  if (Array.isArray(load.segments)) {
+  if (objects(load.segments).length) {
     delete rest.segments;
-    parts.push(table(name, ["bytes", "strategy", "the next best", "how sure"], ladderRows(load.segments)));
+    parts.push(table(name, ["bytes", "strategy", "the next best", "how sure"], ladderRows(objects(load.segments))));
   }
   parts.push(table(parts.length ? "" : name, ["", ""], flatten(rest, [], []).map(([k, v]) => [{ head: true, text: k }, v])));
   return el("div", null, ...parts);
@@ -221,11 +217,11 @@ function makeDifferences() {
 
 function gainRows(v, key, name) {
   const rows = [], gain = v[key];
-  if (!gain) return rows;
+  if (!isObject(gain)) return rows;
   for (const consumer of Object.keys(CONSUMERS))
     for (const mix of Object.keys(gain[consumer] || {})) {
       const g = gain[consumer][mix];
-      if (g) rows.push([{ head: true, text: name }, CONSUMERS[consumer], { fixed: "one size repeated", band: "mixed", learned: "mixed, learned" }[mix] || mix,
+      if (isObject(g)) rows.push([{ head: true, text: name }, CONSUMERS[consumer], { fixed: "one size repeated", band: "mixed", learned: "mixed, learned" }[mix] || mix,
         ratioText(g.geomean), ratioText(g.worst) + " at " + sizeText(g.worst_size), g.slower + " of " + g.cells]);
     }
   rows.push([{ head: true, text: name }, "all", "all", ratioText(gain.geomean), ratioText(gain.worst) + " at " + sizeText(gain.worst_size), gain.slower + " of " + gain.cells]);
@@ -233,7 +229,7 @@ function gainRows(v, key, name) {
 }
 
 function regretRows(v) {
-  return [["regret", "copy"], ["regret_nocache", "nocache"]].filter(([key]) => v[key]).map(([key, name]) => {
+  return [["regret", "copy"], ["regret_nocache", "nocache"]].filter(([key]) => isObject(v[key])).map(([key, name]) => {
     const r = v[key];
     return [{ head: true, text: name }, perCent(r.mean), perCent(r.worst) + " at " + sizeText(r.worst_size), r.above_10_percent + " of " + r.sizes];
   });
