@@ -301,6 +301,25 @@ static void a_writable_folder_is_left_as_it_was(void **state)
     assert_int_equal(uc_dir_writable(p->file), -ENOTDIR);
 }
 
+/* Looked at as it will be written: nothing is made, and what is there stays. */
+static void a_writable_path_is_told(void **state)
+{
+    struct place *p = *state;
+    char *text;
+
+    assert_int_equal(uc_path_writable(p->file), 0);
+    assert_int_equal(entries(p->dir, false), 0);
+    assert_int_equal(uc_write_file(p->file, "old", 3), 0);
+    assert_int_equal(uc_path_writable(p->file), 0);
+    assert_int_equal(uc_read_file(p->file, 8, &text, NULL), 0);
+    assert_string_equal(text, "old");
+    free(text);
+    assert_int_equal(entries(p->dir, false), 1);
+    assert_int_equal(uc_path_writable(p->dir), -EISDIR);
+    assert_int_equal(uc_path_writable("/dev/full"), 0);
+    assert_int_equal(uc_path_writable("/nowhere/file"), -ENOENT);
+}
+
 /* Root may write anywhere that permissions forbid, so the kernel's own file system is asked. */
 static void an_unwritable_folder_is_told(void **state)
 {
@@ -327,6 +346,7 @@ int main(void)
         IN_PLACE(killed_at_any_moment_the_file_is_whole),
         IN_PLACE(two_writers_and_a_reader),
         IN_PLACE(a_writable_folder_is_left_as_it_was),
+        IN_PLACE(a_writable_path_is_told),
         cmocka_unit_test(an_unwritable_folder_is_told),
     };
 
