@@ -95,6 +95,7 @@ def hostile():
     profile["entries"]["copy"]["load"] = {"threads": {}, "segments": [1, {"max": "x", "margin_interval": 5, "guard": 1}]}
     profile["entries"]["copy"]["consumers"] = {"none": {"gain": "a", "segments": 7}, "toString": {"segments": [None]}}
     profile["syscalls"] = {"read": [[1], {"a": None}], "constructor": None}
+    profile["entries"]["copy"]["whole"] = {"called": [{"max": 64}, 7, {"other": [{}]}]}
     profile["weights"]["name"] = ["no", "name"]
     return write("hostile.json", json.dumps(profile))
 

@@ -7,12 +7,14 @@ const ENTRIES = { copy: "copy: dst is used soon", nocache: "nocache: dst is not 
 
 /* ---- words. Some parts of a profile are kept as they stand and may hold anything: that is shown as it is. ---- */
 
+const MOST = 16; /* of a list in one cell of a table */
+
 function isNumber(v) { return typeof v === "number" && isFinite(v); }
 function isObject(v) { return v !== null && typeof v === "object" && !Array.isArray(v); }
 
 function plain(v) {
   if (v === null || v === undefined) return "\u2013";
-  if (Array.isArray(v)) return v.length ? v.map(plain).join(", ") : "none";
+  if (Array.isArray(v)) return v.length ? v.slice(0, MOST).map(plain).join(", ") + (v.length > MOST ? ", and " + (v.length - MOST) + " more" : "") : "none";
   return isObject(v) ? JSON.stringify(v) : String(v);
 }
 

@@ -39,6 +39,24 @@ function flatten(v, path, out) {
   return out;
 }
 
+/* The same where it holds lists of objects: a table of the rest, and one of each list. */
+function valueTables(caption, v) {
+  const single = [], lists = [];
+  const walk = (x, path) => {
+    if (isObject(x) && Object.keys(x).length) for (const key of Object.keys(x)) walk(x[key], path.concat(key.replace(/_/g, " ")));
+    else if (Array.isArray(x) && x.some(isObject)) lists.push([path.join(", "), x]);
+    else single.push([{ head: true, text: path.join(", ") }, plain(x)]);
+  };
+  walk(v, []);
+  return [single.length ? table(caption, ["", ""], single) : el("h4", null, caption), ...lists.map(([name, list]) => listTable(name, list))];
+}
+
+function listTable(name, list) {
+  const rows = list.map((x) => new Map(flatten(x, [], []))), heads = [];
+  for (const row of rows) for (const key of row.keys()) if (!heads.includes(key)) heads.push(key);
+  return table(name, heads.map((h) => h || "value"), rows.map((row) => heads.map((h) => (row.has(h) ? row.get(h) : "\u2013"))));
+}
+
 /* One row a fact, one column a box. */
 function facts(caption, pick) {
   const columns = BOXES.map((box) => new Map(flatten(pick(box.profile), [], [])));
@@ -169,8 +187,7 @@ function loadNote(box, entry, load) {
     delete rest.segments;
     parts.push(table(name, ["bytes", "strategy", "the next best", "how sure"], ladderRows(objects(load.segments))));
   }
-  parts.push(table(parts.length ? "" : name, ["", ""], flatten(rest, [], []).map(([k, v]) => [{ head: true, text: k }, v])));
-  return el("div", null, ...parts);
+  return el("div", null, ...parts, ...valueTables(parts.length ? "" : name, rest));
 }
 
 /* ---- how the boxes differ ---- */
@@ -246,6 +263,21 @@ function makeProof() {
       [...gainRows(v, "libc_gain", "copy, called"), ...gainRows(v, "libc_gain_inlined", "copy, inlined"), ...gainRows(v, "libc_gain_nocache", "nocache, called")]));
   }
   home.append(details("All of it, as it stands in the profiles", false, facts("validation", (p) => p.validation)));
+  for (const entry of Object.keys(ENTRIES)) home.append(...evidence(entry));
+}
+
+/* What else an entry tells of its choice. */
+const SHOWN = ["segments", "loss", "inline", "barred", "anomalies", "load", "consumers"];
+const EVIDENCE = { whole: "whole copies timed beside each other", limits: "limits looked at more closely", counters: "hardware counters" };
+
+function evidence(entry) {
+  const told = BOXES.filter((b) => entryOf(b, entry)), keys = Object.keys(EVIDENCE);
+  for (const b of told) for (const key of Object.keys(entryOf(b, entry))) if (!keys.includes(key) && !SHOWN.includes(key)) keys.push(key);
+  return keys.map((key) => {
+    const name = entry + ", " + (member(EVIDENCE, key) || key), have = told.filter((b) => entryOf(b, entry)[key]);
+    if (!have.length) return absent(name + ": not in these profiles");
+    return details(name, false, ...have.flatMap((b) => valueTables(boxName(b), entryOf(b, entry)[key])));
+  });
 }
 
 function makeMethod() {
@@ -256,6 +288,8 @@ function makeMethod() {
     facts("Weights", (p) => p.weights || "not told"));
   const any = (key) => BOXES.some((b) => b.profile[key]);
   home.append(any("slopes") ? details("Start-up cost and slope of every strategy", false, facts("Slopes", (p) => p.slopes || "not told")) : absent("Start-up cost and slope: not in these profiles"));
-  home.append(any("syscalls") ? facts("The kernel\u2019s own copies (system calls)", (p) => p.syscalls || "not measured") : absent("The kernel\u2019s own copies (system calls): not measured"));
+  for (const b of BOXES)
+    if (b.profile.syscalls) home.append(...valueTables(boxName(b) + ": the kernel\u2019s own copies (system calls)", b.profile.syscalls));
+  if (!any("syscalls")) home.append(absent("The kernel\u2019s own copies (system calls): not measured"));
   home.append(details("Digests of profiles and strategies", false, facts("SHA-256", (p) => Object.assign({ profile: p.digest }, p.strategies))));
 }
