@@ -17,14 +17,16 @@
     RESULT.canvases = boxes();
     RESULT.first = curves("strategies-0").map((s) => s.label);
     RESULT.weighted = named("strategies-0", "rep_movsb").data.map((p) => [p.row.size, p.y]);
-    RESULT.ranges = chart("strategies-0").data.datasets.filter((s) => s.kind === "range").map((s) => [s.label, s.data[1].x]);
+    RESULT.ranges = chart("strategies-0").data.datasets.filter((s) => s.kind === "range").map((s) => [s.label,
+        s.data[1].x]);
 
     RESULT.change = curves("change").map((s) => [s.label, s.data.map((p) => [p.row.size, p.y])]);
     RESULT.both = curves("both").map((s) => [s.label, s.data.map((p) => [p.row.size, p.y])]);
 
     choose("unit", "cost");
     choose("view", "{}");
-    RESULT.points = [0, 1].map((i) => curves("strategies-" + i).map((s) => [s.label, s.data.map((p) => [p.row.size, p.y, p.row.lo, p.row.hi])]));
+    RESULT.points = [0, 1].map((i) => curves("strategies-"
+        + i).map((s) => [s.label, s.data.map((p) => [p.row.size, p.y, p.row.lo, p.row.hi])]));
     RESULT.intervals = chart("strategies-0").data.datasets.filter((s) => s.kind === "hi").length;
     byId("intervals").click();
     RESULT.no_intervals = chart("strategies-0").data.datasets.filter((s) => s.kind === "hi").length;
@@ -52,9 +54,11 @@
     const set = named("strategies-0", "rep_movsb"), k = set.data.findIndex((p) => p.row.size === 1024);
     const at = chart("strategies-0").getDatasetMeta(chart("strategies-0").data.datasets.indexOf(set)).data[k];
     const frame = byId("strategies-0").getBoundingClientRect();
-    byId("strategies-0").dispatchEvent(new MouseEvent("mousemove", { clientX: frame.left + at.x, clientY: frame.top + at.y, bubbles: true }));
+    byId("strategies-0").dispatchEvent(new MouseEvent("mousemove",
+        { clientX: frame.left + at.x, clientY: frame.top + at.y, bubbles: true }));
     await pause();
-    RESULT.pointer = { title: chart("strategies-0").tooltip.title, lines: chart("strategies-0").tooltip.body.map((b) => b.lines[0]) };
+    RESULT.pointer = { title: chart("strategies-0").tooltip.title,
+        lines: chart("strategies-0").tooltip.body.map((b) => b.lines[0]) };
 
     const details = byId("strategies-0").closest("figure").querySelector("details");
     details.open = true;

@@ -235,6 +235,7 @@ def test_output_that_cannot_be_written():
     refused(3, "/dev/full: cannot write: No space left", "report", AMD, "-o", "/dev/full")
     # the path is looked at before the profiles
     refused(3, "nowhere/x.html: cannot write", "report", "absent.json", "-o", "nowhere/x.html")
+    refused(3, "nowhere/x.svg: cannot write", "plot", "absent.json", "-o", "nowhere/x.svg")
     write("page.html", "the old one")
     refused(2, "absent.json", "report", "absent.json", "-o", "page.html")
     equal(read(path_of("page.html")), "the old one")

@@ -18,13 +18,15 @@ function unitName(box) { return (box.profile.cells && box.profile.cells.unit) ||
 function allViews(entry) {
   const views = new Map();
   for (const box of BOXES) for (const [key, view] of box.views[entry]) if (!views.has(key)) views.set(key, view);
-  return [...views.values()].sort((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) || a.text.localeCompare(b.text, "en", { numeric: true }));
+  return [...views.values()].sort((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind)
+      || a.text.localeCompare(b.text, "en", { numeric: true }));
 }
 
 /* What is shown at first: chosen and runners-up of the entry, and the C library. */
 function firstShown() {
   const names = new Set(["libc"]);
-  for (const box of BOXES) for (const s of segmentsOf(box, state.entry)) { names.add(s.strategy); names.add(s.runner_up); }
+  for (const box of BOXES)
+    for (const s of segmentsOf(box, state.entry)) names.add(s.strategy).add(s.runner_up);
   return new Set(NAMES.filter((n) => names.has(n)));
 }
 
@@ -44,7 +46,8 @@ function convert(rows, unit, low) {
   const out = [];
   for (const r of rows) {
     if (unit === "cost") out.push(r);
-    else if (unit === "rate" && r.size > 0) out.push(Object.assign({}, r, { y: r.size / r.y, lo: r.size / r.hi, hi: r.size / r.lo }));
+    else if (unit === "rate" && r.size > 0)
+      out.push(Object.assign({}, r, { y: r.size / r.y, lo: r.size / r.hi, hi: r.size / r.lo }));
     else if (unit === "relative" && low.has(r.size)) {
       const by = low.get(r.size);
       out.push(Object.assign({}, r, { y: r.y / by, lo: r.lo / by, hi: r.hi / by }));
@@ -55,7 +58,8 @@ function convert(rows, unit, low) {
 
 function rowsFor(box, entry, key, strategy, unit) {
   if (key === WEIGHTS)
-    return unit === "relative" ? weightedRows(box, entry, strategy, false) : convert(weightedRows(box, entry, strategy, true), unit, null);
+    return unit === "relative" ? weightedRows(box, entry, strategy, false)
+        : convert(weightedRows(box, entry, strategy, true), unit, null);
   const view = box.views[entry].get(key);
   const rows = view && view.curves.get(strategy);
   return rows ? convert(rows, unit, unit === "relative" ? lowest(box, entry, key) : null) : [];
@@ -71,10 +75,14 @@ function chosenRows(box, entry, key, unit) {
 
 function rangesOf(box, entry) {
   const list = segmentsOf(box, entry);
-  return list.map((s, i) => ({ from: i ? list[i - 1].max + 1 : 0, to: s.max, name: s.strategy, look: NAMES.indexOf(s.strategy), lo: s.lo, hi: s.hi }));
+  return list.map((s, i) => ({ from: i ? list[i - 1].max + 1 : 0, to: s.max, name: s.strategy,
+      look: NAMES.indexOf(s.strategy), lo: s.lo, hi: s.hi }));
 }
 
-function isMixed(key) { const v = allViews(state.entry).find((x) => x.key === key); return Boolean(v && v.place.mix); }
+function isMixed(key) {
+  const view = allViews(state.entry).find((v) => v.key === key);
+  return Boolean(view && view.place.mix);
+}
 
 function unitFor(box, unit) {
   const u = Object.assign({}, UNITS[unit]);
@@ -90,7 +98,9 @@ function weightsText(box) {
 
 function viewText(box, key, unit) {
   if (key === WEIGHTS)
-    return (unit === "relative" ? "Cost over the lowest of each cell, averaged by " : "Cells of one size repeated, averaged by ") + weightsText(box);
+    return (unit === "relative"
+        ? "Cost over the lowest of each cell, averaged by " : "Cells of one size repeated, averaged by ")
+        + weightsText(box);
   const view = allViews(state.entry).find((v) => v.key === key);
   return "Measured: " + (view ? view.text : key) + (unit === "relative" ? "; over the cheapest candidate there" : "");
 }
@@ -104,10 +114,12 @@ function cut(spec, limit) {
 function pictureTable(spec) {
   const sizes = [...new Set(spec.series.flatMap((s) => s.rows.map((r) => r.size)))].sort((a, b) => a - b);
   const by = spec.series.map((s) => new Map(s.rows.map((r) => [r.size, r])));
-  return table(spec.caption, ["bytes", ...spec.series.map((s) => s.name)], sizes.map((n) => [{ head: true, text: sizeText(n) },
+  return table(spec.caption, ["bytes", ...spec.series.map((s) => s.name)],
+      sizes.map((n) => [{ head: true, text: sizeText(n) },
     ...by.map((m) => {
       const r = m.get(n);
-      return r ? spec.unit.text(r.y) + (r.lo < r.hi ? " (" + spec.unit.text(r.lo) + " to " + spec.unit.text(r.hi) + ")" : "") : null;
+      return r ? spec.unit.text(r.y) + (r.lo < r.hi ? " (" + spec.unit.text(r.lo) + " to " + spec.unit.text(r.hi)
+          + ")" : "") : null;
     })]));
 }
 
@@ -121,7 +133,8 @@ function fillTable(figure, spec) {
 
 function makeFigure(id) {
   const canvas = el("canvas", { role: "img", id });
-  return el("figure", null, el("h3", null), el("div", { class: "canvas" }, canvas), el("figcaption", null), details("Table of this picture", false, el("div", null)));
+  return el("figure", null, el("h3", null), el("div", { class: "canvas" }, canvas), el("figcaption", null),
+      details("Table of this picture", false, el("div", null)));
 }
 
 function show(figure, spec) {
@@ -137,19 +150,27 @@ function show(figure, spec) {
 function strategySpec(box) {
   const { entry, view, unit } = state;
   const series = NAMES.filter((n) => state.shown.has(n))
-    .map((name) => ({ name, look: NAMES.indexOf(name), rows: rowsFor(box, entry, view, name, unit) })).filter((s) => s.rows.length);
-  const chosen = segmentsOf(box, entry).length ? " Under the curves: the chosen ranges; a thin line: where the crossing may lie." : "";
+    .map((name) => ({ name, look: NAMES.indexOf(name),
+        rows: rowsFor(box, entry, view, name, unit) })).filter((s) => s.rows.length);
+  const chosen = segmentsOf(box, entry).length
+      ? " Under the curves: the chosen ranges; a thin line: where the crossing may lie." : "";
   return {
-    title: boxName(box), label: boxName(box) + ", " + entry, series, ranges: rangesOf(box, entry), intervals: state.intervals,
-    unit: unitFor(box, unit), yTitle: unitFor(box, unit).title, xTitle: isMixed(view) ? "bytes a copy, drawn from 0 to" : "bytes a copy",
-    caption: viewText(box, view, unit) + "." + (state.intervals ? " Shaded: 95 % interval." : "") + chosen + (series.length ? "" : " Nothing of this was measured on this box."),
+    title: boxName(box), label: boxName(box) + ", " + entry, series, ranges: rangesOf(box, entry),
+    intervals: state.intervals, unit: unitFor(box, unit), yTitle: unitFor(box, unit).title,
+    xTitle: isMixed(view) ? "bytes a copy, drawn from 0 to" : "bytes a copy",
+    caption: viewText(box, view, unit) + "." + (state.intervals ? " Shaded: 95 % interval." : "") + chosen
+        + (series.length ? "" : " Nothing of this was measured on this box."),
     sizeWord: isMixed(view) ? "0 to " : "", onLegend: (name) => toggle(name, false),
   };
 }
 
 function drawStrategies() {
   const specs = BOXES.map(strategySpec), b = bounds(specs);
-  specs.forEach((spec, i) => { Object.assign(spec, b); cut(spec, state.top); show(document.getElementById("strategies-" + i).closest("figure"), spec); });
+  specs.forEach((spec, i) => {
+    Object.assign(spec, b);
+    cut(spec, state.top);
+    show(document.getElementById("strategies-" + i).closest("figure"), spec);
+  });
 }
 
 function toggle(name, on) {
@@ -173,7 +194,8 @@ function overFirst(series) {
 function changeSeries() {
   const { entry, strategy, kind } = state, box = BOXES[state.box], unit = plainUnit();
   const usual = usualView(entry);
-  const views = allViews(entry).filter((v) => v.kind === kind || v.key === usual).sort((a, b) => (b.key === usual) - (a.key === usual));
+  const views = allViews(entry).filter((v) => v.kind === kind || v.key === usual)
+    .sort((a, b) => (b.key === usual) - (a.key === usual));
   const rows = (key) => (strategy ? rowsFor(box, entry, key, strategy, unit) : chosenRows(box, entry, key, unit));
   return views.map((v, i) => ({ name: v.text, look: i, rows: rows(v.key) })).filter((s) => s.rows.length);
 }
@@ -182,10 +204,14 @@ function changeSeries() {
 function plainSpec(title, curves, box, caption) {
   const over = state.unit === "relative" && curves.length > 1 && !caption.includes("mixed sizes");
   const series = over ? overFirst(curves) : curves;
-  const unit = over ? { name: "times", text: numberText, title: "time, times that of: " + curves[0].name } : unitFor(box, plainUnit());
+  const times = { name: "times", text: numberText, title: over ? "time, times that of: " + curves[0].name : "" };
+  const unit = over ? times : unitFor(box, plainUnit());
   const spec = {
-    title, label: title, series, ranges: [], intervals: state.intervals, unit, yTitle: unit.title, xTitle: "bytes a copy",
-    caption: caption + (over ? ". Over the time of: " + curves[0].name : "") + "." + (state.intervals ? " Shaded: 95 % interval of the curve\u2019s own cells." : "") + (curves.length ? "" : " Nothing of this was measured."),
+    title, label: title, series, ranges: [], intervals: state.intervals, unit, yTitle: unit.title,
+        xTitle: "bytes a copy",
+    caption: caption + (over ? ". Over the time of: " + curves[0].name : "") + "."
+        + (state.intervals ? " Shaded: 95 % interval of the curve\u2019s own cells." : "")
+        + (curves.length ? "" : " Nothing of this was measured."),
     onLegend: (name, chart, i) => { chart.setDatasetVisibility(i, !chart.isDatasetVisible(i)); chart.update(); },
   };
   return Object.assign(spec, bounds([spec]));
@@ -209,8 +235,10 @@ function drawChanges() {
 function drawBoxes() {
   const { entry, view } = state, key = view === WEIGHTS ? usualView(entry) : view;
   if (BOXES.length < 2) return;
-  const series = BOXES.map((b, i) => ({ name: boxName(b), look: i, rows: chosenRows(b, entry, key, plainUnit()) })).filter((s) => s.rows.length);
-  const spec = plainSpec("The chosen copies, " + entry, series, BOXES[0], "What each profile chose at each size, on its own box. " + viewText(BOXES[0], key, plainUnit()));
+  const series = BOXES.map((b, i) => ({ name: boxName(b), look: i,
+      rows: chosenRows(b, entry, key, plainUnit()) })).filter((s) => s.rows.length);
+  const spec = plainSpec("The chosen copies, " + entry, series, BOXES[0],
+      "What each profile chose at each size, on its own box. " + viewText(BOXES[0], key, plainUnit()));
   show(document.getElementById("both").closest("figure"), spec);
 }
 
@@ -271,18 +299,28 @@ function showMany(which) {
   if (which === "chosen") state.shown = firstShown();
   else
     for (const label of document.querySelectorAll("#names label"))
-      if (!label.hidden) { if (which === "all") state.shown.add(label.querySelector("input").value); else state.shown.delete(label.querySelector("input").value); }
+      if (!label.hidden) state.shown[which === "all" ? "add" : "delete"](label.querySelector("input").value);
   makeNames();
   drawStrategies();
+}
+
+/* The other choices are of an entry: they begin anew. */
+function chooseEntry(entry) {
+  Object.assign(state, { entry, view: WEIGHTS, kind: "consumer", strategy: "" });
+  state.shown = firstShown();
+  rebuild();
 }
 
 function curveControls() {
   const box = el("div", { class: "controls" });
   box.append(
-    select("entry", "entry", [["", Object.keys(ENTRIES).map((e) => [e, ENTRIES[e]])]], state.entry, (v) => { state.entry = v; state.view = WEIGHTS; state.kind = "consumer"; state.strategy = ""; state.shown = firstShown(); rebuild(); }),
+    select("entry", "entry", [["", Object.keys(ENTRIES).map((e) => [e, ENTRIES[e]])]], state.entry,
+        chooseEntry),
     select("measured", "view", viewOptions(), state.view, (v) => { state.view = v; drawAll(); }),
-    select("shown as", "unit", [["", [["relative", "times the cheapest"], ["cost", "time a call"], ["rate", "GB/s"]]]], state.unit, (v) => { state.unit = v; drawAll(); }),
-    select("cut at", "top", [["", [["1.5", "1.5 times"], ["3", "3 times"], ["10", "10 times"], ["all", "nothing"]]]], state.top, (v) => { state.top = v; drawAll(); }));
+    select("shown as", "unit", [["", [["relative", "times the cheapest"], ["cost", "time a call"],
+        ["rate", "GB/s"]]]], state.unit, (v) => { state.unit = v; drawAll(); }),
+    select("cut at", "top", [["", [["1.5", "1.5 times"], ["3", "3 times"], ["10", "10 times"], ["all", "nothing"]]]],
+        state.top, (v) => { state.top = v; drawAll(); }));
   const intervals = el("input", { type: "checkbox", id: "intervals", checked: state.intervals });
   intervals.onchange = () => { state.intervals = intervals.checked; drawAll(); };
   box.append(el("label", null, intervals, " intervals"));
@@ -292,24 +330,32 @@ function curveControls() {
 function nameControls() {
   const filter = el("input", { type: "search", id: "filter", placeholder: "filter, e.g. avx2 loop" });
   filter.oninput = filterNames;
-  const button = (which, text) => { const b = el("button", { type: "button", id: "show-" + which }, text); b.onclick = () => showMany(which); return b; };
-  return el("div", { class: "controls" }, el("label", null, "strategies ", filter), button("chosen", "chosen and next best"), button("all", "all of these"), button("none", "none of these"));
+  const button = (which, text) => {
+    const b = el("button", { type: "button", id: "show-" + which }, text);
+    b.onclick = () => showMany(which);
+    return b;
+  };
+  return el("div", { class: "controls" }, el("label", null, "strategies ", filter),
+      button("chosen", "chosen and next best"), button("all", "all of these"), button("none", "none of these"));
 }
 
 function changeControls() {
   const names = NAMES.filter((n) => BOXES.some((b) => strategyNames(b, state.entry).includes(n)));
   const box = el("div", { class: "controls" });
   box.append(select("what changes", "kind", kindOptions(), state.kind, (v) => { state.kind = v; drawChanges(); }),
-    select("strategy", "strategy", [["", [["", "the chosen one of each size"]]], ["one strategy", names.map((n) => [n, n])]], state.strategy, (v) => { state.strategy = v; drawChanges(); }));
+    select("strategy", "strategy", [["", [["", "the chosen one of each size"]]],
+        ["one strategy", names.map((n) => [n, n])]], state.strategy, (v) => { state.strategy = v; drawChanges(); }));
   if (BOXES.length > 1)
-    box.append(select("box", "box", [["", BOXES.map((b, i) => [String(i), boxName(b)])]], String(state.box), (v) => { state.box = Number(v); drawChanges(); }));
+    box.append(select("box", "box", [["", BOXES.map((b, i) => [String(i), boxName(b)])]], String(state.box),
+        (v) => { state.box = Number(v); drawChanges(); }));
   return box;
 }
 
 /* ---- the page ---- */
 
 function rebuild() {
-  document.getElementById("curve-controls").replaceChildren(curveControls(), nameControls(), el("div", { id: "names", class: "names", role: "group", "aria-label": "strategies shown" }));
+  document.getElementById("curve-controls").replaceChildren(curveControls(), nameControls(),
+      el("div", { id: "names", class: "names", role: "group", "aria-label": "strategies shown" }));
   document.getElementById("change-controls").replaceChildren(changeControls());
   document.getElementById("change-notes").replaceChildren(...BOXES.flatMap((b) => changeNotes(b, state.entry)));
   makeNames();
@@ -317,8 +363,10 @@ function rebuild() {
 }
 
 function makePictures() {
-  document.getElementById("curves").append(el("div", { id: "curve-controls" }), el("div", { class: "side figures" }, ...BOXES.map((b, i) => makeFigure("strategies-" + i))));
-  document.getElementById("changes").append(el("div", { id: "change-controls" }), makeFigure("change"), el("div", { id: "change-notes" }));
+  document.getElementById("curves").append(el("div", { id: "curve-controls" }),
+      el("div", { class: "side figures" }, ...BOXES.map((b, i) => makeFigure("strategies-" + i))));
+  document.getElementById("changes").append(el("div", { id: "change-controls" }), makeFigure("change"),
+      el("div", { id: "change-notes" }));
 }
 
 /* ---- colours ---- */

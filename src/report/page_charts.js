@@ -42,7 +42,8 @@ function sizeTicks(axis) {
 
 function costTicks(axis) {
   const times = axis.max / axis.min;
-  const parts = times < 6 ? [1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 7] : times < 30 ? [1, 1.5, 2, 3, 5, 7] : times < 500 ? [1, 2, 5] : [1];
+  const fine = [1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 7];
+  const parts = times < 6 ? fine : times < 30 ? [1, 1.5, 2, 3, 5, 7] : times < 500 ? [1, 2, 5] : [1];
   axis.ticks = [];
   for (let e = Math.floor(Math.log10(axis.min)); e <= Math.log10(axis.max); e++)
     for (const part of parts) {
@@ -58,7 +59,8 @@ function axes(spec) {
     x: {
       type: "logarithmic", min: xOf(spec.xMin), max: spec.xMax, afterBuildTicks: sizeTicks, grid: { color: t.grid },
       title: { display: true, text: spec.xTitle, color: t.faint, font },
-      ticks: { color: t.faint, autoSkip: false, maxRotation: 0, callback: (v) => (v === ZERO_AT ? "0" : sizeText(v)) },
+      ticks: { color: t.faint, autoSkip: false, maxRotation: 0,
+          callback: (v) => (v === ZERO_AT ? "0" : sizeText(v)) },
     },
     y: {
       type: "logarithmic", min: spec.yMin, max: spec.yMax, afterBuildTicks: costTicks, grid: { color: t.grid },
@@ -107,7 +109,8 @@ function rangeSets(spec) {
       borderWidth: width, pointRadius: 0, pointHitRadius: 0, borderCapStyle: "butt", clip: 0,
     });
     sets.push(bar(from, to, BAND_AT, styleOf(r.look).colour, 18, "range"));
-    if (r.lo && r.hi > r.lo && r.hi <= spec.xMax) sets.push(bar(Math.max(r.lo, spec.xMin), r.hi, CROSSING_AT, theme().text, 4, "crossing"));
+    if (r.lo && r.hi > r.lo && r.hi <= spec.xMax)
+      sets.push(bar(Math.max(r.lo, spec.xMin), r.hi, CROSSING_AT, theme().text, 4, "crossing"));
   }
   return sets;
 }
@@ -143,13 +146,15 @@ function rowText(name, row, unit) {
   return name + ": " + unit.text(row.y) + " " + unit.name + spread;
 }
 
+function bytesText(n) { return n < 1024 ? n + " bytes" : sizeText(n); }
+
 function tooltip(spec) {
   return {
     filter: (item) => item.dataset.kind === "curve",
     itemSort: (a, b) => a.raw.y - b.raw.y,
     usePointStyle: true,
     callbacks: {
-      title: (items) => (items.length ? (spec.sizeWord || "") + sizeText(items[0].raw.row.size) + " bytes".slice(items[0].raw.row.size >= 1024 ? 6 : 0) : ""),
+      title: (items) => (items.length ? (spec.sizeWord || "") + bytesText(items[0].raw.row.size) : ""),
       label: (item) => rowText(item.dataset.label, item.raw.row, spec.unit),
     },
   };
@@ -164,7 +169,8 @@ function chartOptions(spec) {
       tooltip: tooltip(spec),
       legend: {
         position: "bottom",
-        labels: { color: theme().text, usePointStyle: true, boxWidth: 8, boxHeight: 6, filter: (item, data) => data.datasets[item.datasetIndex].kind === "curve" },
+        labels: { color: theme().text, usePointStyle: true, boxWidth: 8, boxHeight: 6,
+            filter: (item, data) => data.datasets[item.datasetIndex].kind === "curve" },
         onClick: (event, item, legend) => spec.onLegend(item.text, legend.chart, item.datasetIndex),
       },
     },
@@ -182,7 +188,8 @@ function bounds(specs) {
         yMin = Math.min(yMin, r.y);
         yMax = Math.max(yMax, r.y);
       }
-  return yMax > 0 ? { xMin, xMax: Math.max(xMax, xOf(xMin) * 2), yMin: yMin * 0.92, yMax: yMax * 1.08 } : { xMin: 1, xMax: 2, yMin: 1, yMax: 2 };
+  if (!(yMax > 0)) return { xMin: 1, xMax: 2, yMin: 1, yMax: 2 };
+  return { xMin, xMax: Math.max(xMax, xOf(xMin) * 2), yMin: yMin * 0.92, yMax: yMax * 1.08 };
 }
 
 function draw(canvas, spec) {

@@ -14,8 +14,9 @@ function isObject(v) { return v !== null && typeof v === "object" && !Array.isAr
 
 function plain(v) {
   if (v === null || v === undefined) return "\u2013";
-  if (Array.isArray(v)) return v.length ? v.slice(0, MOST).map(plain).join(", ") + (v.length > MOST ? ", and " + (v.length - MOST) + " more" : "") : "none";
-  return isObject(v) ? JSON.stringify(v) : String(v);
+  if (!Array.isArray(v)) return isObject(v) ? JSON.stringify(v) : String(v);
+  const more = v.length > MOST ? ", and " + (v.length - MOST) + " more" : "";
+  return v.length ? v.slice(0, MOST).map(plain).join(", ") + more : "none";
 }
 
 function sizeText(n) {
@@ -42,7 +43,8 @@ function member(object, key) {
 
 function boxName(box) {
   const p = box.profile, key = p.cpu ? p.cpu.key : "no CPU named";
-  return box.label + ": " + key + (p.environment === "kernel" ? ", kernel" : "") + (p.variant ? ", " + p.variant : "");
+  return box.label + ": " + key + (p.environment === "kernel" ? ", kernel" : "")
+      + (p.variant ? ", " + p.variant : "");
 }
 
 /* ---- the ladder ---- */
@@ -63,6 +65,7 @@ function chosenAt(box, entry, size) {
 /* ---- cells: groups of columns become views, a view being one place that strategies were timed in ---- */
 
 const COLUMNS = ["size_hi", "cost", "below", "above", "n", "mapping_spread", "code_bytes"];
+const NO_PLACE = ["strategy", "role", "grid", "entry", "environment"];
 const CONSUMERS = {
   none: "dst not read", read: "dst read at once", wait: "dst waited for",
   scan: "all of dst read", evict: "a warm set read after it",
@@ -73,7 +76,8 @@ const KINDS = ["consumer", "mixed sizes", "inlined or checked", "state of the by
 /* Which kind of question a place answers: the first of its dimensions that is not the usual one. */
 const KIND_OF = [
   ["threads", "load"], ["page_distance", "page distance"],
-  ["dst_end", "page end"], ["src_end", "page end"], ["dst_end_distance", "page end"], ["src_end_distance", "page end"],
+  ["dst_end", "page end"], ["src_end", "page end"],
+  ["dst_end_distance", "page end"], ["src_end_distance", "page end"],
   ["dst_align", "alignment"], ["src_align", "alignment"],
   ["form", "inlined or checked"], ["mix", "mixed sizes"], ["order", "mixed sizes"],
   ["src_state", "state of the bytes"], ["dst_state", "state of the bytes"],
@@ -86,7 +90,7 @@ function valueAt(column, i) { return Array.isArray(column) ? column[i] : column;
 function placeOf(group) {
   const place = {};
   for (const key of Object.keys(group))
-    if (!COLUMNS.includes(key) && !["strategy", "role", "grid", "entry", "environment"].includes(key)) place[key] = group[key];
+    if (!COLUMNS.includes(key) && !NO_PLACE.includes(key)) place[key] = group[key];
   if ((place.src_state || "l1") === "l1" && (place.dst_state || "l1") === "l1") {
     delete place.src_state;
     delete place.dst_state;
@@ -133,7 +137,8 @@ function rowsOf(cells, group) {
   const grid = cells.grids[group.grid] || [];
   return grid.map((size, i) => {
     const cost = valueAt(group.cost, i), high = valueAt(group.size_hi, i);
-    const row = { size: high || size, y: cost, n: valueAt(group.n, i) || null, natural: group.src_state === undefined };
+    const row = { size: high || size, y: cost, n: valueAt(group.n, i) || null,
+        natural: group.src_state === undefined };
     row.lo = cells.interval ? cost * (1 - (valueAt(group.below, i) || 0) / 100) : cost;
     row.hi = cells.interval ? cost * (1 + (valueAt(group.above, i) || 0) / 100) : cost;
     return row;
@@ -172,8 +177,9 @@ function weightedRows(box, entry, strategy, raw) {
   const c = member(member(box.curves, entry), strategy);
   if (!c) return [];
   return c.size.map((size, i) => {
-    if (!raw) return { size, y: c.cost[i], lo: c.lo[i] === null ? c.cost[i] : c.lo[i], hi: c.hi[i] === null ? c.cost[i] : c.hi[i] };
-    return { size, y: c.raw[i], lo: c.raw[i], hi: c.raw[i] };
+    if (raw) return { size, y: c.raw[i], lo: c.raw[i], hi: c.raw[i] };
+    const y = c.cost[i], or = (v) => (v === null ? y : v);
+    return { size, y, lo: or(c.lo[i]), hi: or(c.hi[i]) };
   }).filter((row) => isNumber(row.y));
 }
 
@@ -189,8 +195,9 @@ function strategyNames(box, entry) {
 function orderedNames() {
   const first = [], all = new Set();
   const put = (name) => { if (name && !first.includes(name)) first.push(name); };
-  for (const entry of Object.keys(ENTRIES)) for (const box of BOXES) for (const s of segmentsOf(box, entry)) put(s.strategy);
-  for (const entry of Object.keys(ENTRIES)) for (const box of BOXES) for (const s of segmentsOf(box, entry)) put(s.runner_up);
+  const segments = Object.keys(ENTRIES).flatMap((entry) => BOXES.flatMap((box) => segmentsOf(box, entry)));
+  for (const s of segments) put(s.strategy);
+  for (const s of segments) put(s.runner_up);
   put("libc");
   for (const entry of Object.keys(ENTRIES))
     for (const box of BOXES) for (const name of strategyNames(box, entry)) all.add(name);
