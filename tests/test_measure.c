@@ -48,7 +48,7 @@ static void grid_is_what_the_readme_says(void **state)
     for (; at < p.sizes; at++) {
         assert_true(p.size[at] > p.size[at - 1]);
         assert_true((double)p.size[at] / (double)p.size[at - 1] <=
-                    (p.size[at] > 4 << 20 ? 2 : 1.51));
+                    (p.size[at] > 16 << 20 ? 2 : 1.51));
     }
     assert_int_equal(p.size[p.sizes - 1], 64 << 20);
     uc_plan_free(&p);

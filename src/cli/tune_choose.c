@@ -53,19 +53,14 @@ static int decide(struct uc_tune *t)
     return 0;
 }
 
-#define LOOKS 2 /* a whole octave becomes quarters */
-
 int uc_tune_choose(struct uc_tune *t)
 {
-    bool found = !uc_tune_short(t);
+    bool found = false;
     int rc = decide(t);
 
-    for (int i = 0; i < LOOKS && found && !rc; i++) {
+    if (!rc && !uc_tune_short(t))
         rc = uc_tune_refine(t, &found);
-        if (!rc && found)
-            rc = decide(t);
-    }
-    return rc;
+    return rc || !found ? rc : decide(t);
 }
 
 /* Emits the profile as it stands and compiles it. */

@@ -23,7 +23,7 @@ static int add_size(struct uc_plan *p, size_t n)
 /* Steps an octave of the geometric grid above 256: fewer where a reading takes milliseconds. */
 static size_t steps(size_t octave, bool quick)
 {
-    size_t n = octave < 4096 ? 8 : octave < 64 * 1024 ? 4 : octave < 4 * 1024 * 1024 ? 2 : 1;
+    size_t n = octave < 4096 ? 8 : octave < 64 * 1024 ? 4 : octave < 16 * 1024 * 1024 ? 2 : 1;
     return quick && n > 2 ? n / 2 : n;
 }
 

@@ -29,7 +29,7 @@ struct uc_plan_options {
 };
 
 /* 0 to 64, steps of 8 to 256, then a geometric grid to top (8 an octave to 4 KiB, 4 to 64 KiB, 2 to
- * 4 MiB, 1 above). 0 or -ENOMEM. */
+ * 16 MiB, 1 above). 0 or -ENOMEM. */
 int uc_plan_make(struct uc_plan *p, const struct uc_plan_options *o);
 /* One more place. 0 or -ENOMEM. */
 int uc_plan_add(struct uc_plan *p, const struct uc_cell *place, enum uc_group group);
