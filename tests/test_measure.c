@@ -567,12 +567,14 @@ static void a_sweep_fills_its_time_where_asked(void **state)
 static struct uc_topology *topology;
 static int own_pu;
 static unsigned other_cores;
+static cpu_set_t mask; /* that the next test finds again */
 
 static int open_topology(void **state)
 {
     int pus[CPU_SETSIZE];
     const char *why;
 
+    assert_int_equal(sched_getaffinity(0, sizeof(mask), &mask), 0);
     assert_int_equal(uc_topology_open(&topology), 0);
     assert_int_equal(uc_topology_choose(topology, -1, &own_pu, &why), 0);
     assert_int_equal(uc_topology_pin(topology, own_pu), 0);
@@ -585,7 +587,7 @@ static int open_topology(void **state)
 static int close_topology(void **state)
 {
     uc_topology_close(topology);
-    return 0;
+    return sched_setaffinity(0, sizeof(mask), &mask);
 }
 
 static atomic_ulong elsewhere, here;
