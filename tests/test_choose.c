@@ -241,6 +241,59 @@ static void code_placement_is_told_over_a_range(void **state)
     uc_cells_free(&cells);
 }
 
+/* From where a ladder streams. */
+static void the_streaming_limit_is_found(void **state)
+{
+    struct uc_tune *t = calloc(1, sizeof(*t));
+    struct uc_ladder l = {
+        .n = 2,
+        .segment = {{.max = 8192, .strategy = "near"}, {.max = SIZE_MAX, .strategy = "far"}}};
+
+    (void)state;
+    assert_non_null(t);
+    t->strategies = 2;
+    t->known[0] = (struct uc_fit_strategy){.name = "near"};
+    t->known[1] = (struct uc_fit_strategy){.name = "far", .streaming = true};
+    assert_int_equal(uc_tune_streams_above(t, &l), 8192);
+    l.n = 1;
+    assert_int_equal(uc_tune_streams_above(t, &l), SIZE_MAX);
+    memcpy(l.segment[0].strategy, "far", sizeof("far"));
+    assert_int_equal(uc_tune_streams_above(t, &l), 0);
+    free(t);
+}
+
+/* What another core wrote last: the chosen copy beside the best one, of such cells alone. */
+static void the_best_copy_into_anothers_lines_is_found(void **state)
+{
+    static const struct {
+        const char *name;
+        enum uc_state dst;
+        double cost;
+    } row[] = {{"a", UC_OTHER_CORE, 20}, {"b", UC_OTHER_CORE, 10}, {"c", UC_L1, 1}};
+    struct uc_tune *t = calloc(1, sizeof(*t));
+    struct uc_ladder *l = &t->profile.entry[UC_COPY].ladder;
+    struct uc_shared s;
+
+    (void)state;
+    assert_non_null(t);
+    assert_int_equal(uc_tune_shared(t, 0, &s), 0);
+    l->n = 1;
+    l->segment[0].max = SIZE_MAX;
+    l->segment[0].strategy[0] = 'a';
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        struct uc_cell c = uc_cell_default(row[i].name, 64);
+        c.dst_state = row[i].dst;
+        c.cost = c.lo = c.hi = row[i].cost;
+        assert_int_equal(uc_cells_add(&t->cells, &c), 0);
+    }
+    assert_int_equal(uc_tune_shared(t, 0, &s), 64);
+    assert_string_equal(s.chosen->strategy, "a");
+    assert_string_equal(s.best->strategy, "b");
+    assert_int_equal(uc_tune_shared(t, 1, &s), 0);
+    uc_cells_free(&t->cells);
+    free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +303,8 @@ int main(void)
         cmocka_unit_test(losing_to_libc_is_charged),
         cmocka_unit_test(consumers_choose_for_themselves),
         cmocka_unit_test(a_limit_one_too_high_is_lowered),
+        cmocka_unit_test(the_streaming_limit_is_found),
+        cmocka_unit_test(the_best_copy_into_anothers_lines_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

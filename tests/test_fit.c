@@ -575,6 +575,38 @@ static void streaming_must_win_by_the_margin(void **state)
     }
 }
 
+/* Above 4 KiB a range of its own gains the margin, however sure a smaller gain looks in one run. */
+static void a_far_range_must_gain_the_margin(void **state)
+{
+    struct grid g = make_grid(1 << 26, 1.3);
+    const double plain[] = {10, .02};
+    struct uc_fit_strategy known[] = {
+        {.name = "p", .max = UCOPY_NO_LIMIT, .rank = 1},
+        {.name = "q", .max = UCOPY_NO_LIMIT, .rank = 2},
+    };
+    static const struct {
+        double gain;
+        const char *want;
+    } row[] = {{.98, "p"}, {.975, "p"}, {.95, "pq"}, {.8, "pq"}};
+
+    for (size_t k = 0; k < COUNT(row); k++) {
+        struct uc_cells c = {0};
+        struct uc_rng r = {2};
+        struct uc_fit_options o = defaults();
+        o.strategies = known;
+        o.strategy_count = COUNT(known);
+        add_curve(&c, "p", &g, 0, SIZE_MAX, line_of, plain, .0005, &r);
+        for (size_t i = 0; i < g.n; i++) {
+            double ratio = g.size[i] < 100000 ? 2 : row[k].gain;
+            struct uc_cell x =
+                cell_of("q", g.size[i], ratio * (10 + .02 * (double)g.size[i]), .0005, &r);
+            add(&c, &x);
+        }
+        sequence_is(fit_with(&c, &o), row[k].want);
+        uc_cells_free(&c);
+    }
+}
+
 /* ---- placements ---- */
 
 /* a is the faster by 2 %, but has a cliff at one page distance from 512 on. */
@@ -1353,6 +1385,7 @@ int main(void)
         cmocka_unit_test(ends_are_open),
         cmocka_unit_test(only_candidates_are_chosen),
         cmocka_unit_test(streaming_must_win_by_the_margin),
+        cmocka_unit_test(a_far_range_must_gain_the_margin),
         cmocka_unit_test(cliff_bars),
         cmocka_unit_test(cliff_under_the_limit_does_not_bar),
         cmocka_unit_test(cliff_of_a_far_winner_does_not_bar),

@@ -125,12 +125,12 @@ static int run(struct uc_tune *t)
     static const struct {
         const char *name;
         int (*run)(struct uc_tune *);
-    } stage[] = {{"prior", uc_tune_read_prior}, {"self-test", uc_tune_self},
-                 {"check", uc_tune_check},      {"measure", uc_tune_measure},
-                 {"choose", uc_tune_choose},    {"apply prior", uc_tune_apply_prior},
-                 {"compose", uc_tune_compose},  {"limits", uc_tune_limits},
-                 {"prove", uc_tune_prove},      {"explain", uc_tune_explain},
-                 {"write", uc_tune_write}};
+    } stage[] = {{"prior", uc_tune_read_prior},    {"self-test", uc_tune_self},
+                 {"check", uc_tune_check},         {"measure", uc_tune_measure},
+                 {"choose", uc_tune_choose},       {"apply prior", uc_tune_apply_prior},
+                 {"compose", uc_tune_compose},     {"limits", uc_tune_limits},
+                 {"other cores", uc_tune_company}, {"prove", uc_tune_prove},
+                 {"explain", uc_tune_explain},     {"write", uc_tune_write}};
     int rc = 0;
 
     for (size_t i = 0; i < sizeof(stage) / sizeof(stage[0]) && !rc; i++) {

@@ -217,6 +217,52 @@ static void print_limits(const struct uc_tune *t)
     }
 }
 
+static const char *limit_text(size_t n, char *buf)
+{
+    return n == SIZE_MAX ? "never" : uc_size_text(n, buf);
+}
+
+static void print_load(const struct uc_tune *t)
+{
+    size_t alone = uc_tune_streams_above(t, &t->profile.entry[UC_COPY].ladder),
+           all = uc_tune_streams_above(t, &t->load);
+    char a[UC_SIZE_TEXT], b[UC_SIZE_TEXT];
+
+    if (!t->load.n)
+        return;
+    printf("\nWith all %u cores copying at once streaming pays above: %s", t->other_cores + 1,
+           limit_text(all, a));
+    printf(all == alone ? ", as for one core\n" : " (one core: %s)\n", limit_text(alone, b));
+}
+
+/* What another core wrote last has no weight: told where the choice would be another. */
+static void print_shared(const struct uc_tune *t)
+{
+    struct uc_shared s;
+    char size[UC_SIZE_TEXT];
+
+    if (!uc_tune_shared(t, 0, &s))
+        return;
+    puts(
+        "Where another core wrote dst last (no weight), the chosen copy's time, and the best one's");
+    for (size_t i = 0; uc_tune_shared(t, i, &s); i++) {
+        bool differs = s.chosen->lo > s.best->hi;
+        printf("  %-8s %9.4g ns  ", uc_size_text(s.size, size), s.chosen->cost);
+        if (differs)
+            printf("%9.4g ns  %s\n", s.best->cost, s.best->strategy);
+        else
+            puts("no other is surely better");
+    }
+}
+
+static void print_company(const struct uc_tune *t)
+{
+    if (!t->other_cores)
+        puts("\nOther cores: not timed, this process may use one core alone");
+    print_load(t);
+    print_shared(t);
+}
+
 /* Where the choice would be another one if dst were always used in one way. */
 static void print_consumers(const struct uc_tune *t)
 {
@@ -397,6 +443,7 @@ void uc_tune_summary(const struct uc_tune *t)
         print_gains(t);
     print_slopes(t);
     print_limits(t);
+    print_company(t);
     print_explanations(t);
     uc_tune_print_code(t);
     print_consumers(t);

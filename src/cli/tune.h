@@ -53,6 +53,8 @@ struct uc_tune {
     bool has_compiler;
     char compiler[128]; /* its version line */
 
+    unsigned other_cores;  /* that could be used beside the one that is timed */
+    struct uc_ladder load; /* what all of them copying at once would choose; n 0: not timed */
     struct uc_cells proof; /* that judge */
     struct uc_regret regret[UC_ENTRY_COUNT];
 
@@ -127,6 +129,7 @@ int uc_tune_choose(struct uc_tune *t);
 int uc_tune_apply_prior(struct uc_tune *t);
 int uc_tune_compose(struct uc_tune *t);
 int uc_tune_limits(struct uc_tune *t);
+int uc_tune_company(struct uc_tune *t);
 int uc_tune_prove(struct uc_tune *t);
 int uc_tune_explain(struct uc_tune *t);
 int uc_tune_write(struct uc_tune *t);
@@ -145,6 +148,17 @@ int uc_tune_refine(struct uc_tune *t, bool *found);
  * profile, and lowers a limit by one where the next strategy is surely faster at T by more than the
  * margin and at T - 1 is not. 0. */
 int uc_tune_judge_limits(struct uc_tune *t, enum uc_entry e, const struct uc_cells *cells);
+
+/* The limit above which a ladder streams; SIZE_MAX: never. */
+size_t uc_tune_streams_above(const struct uc_tune *t, const struct uc_ladder *l);
+
+/* A copy into lines that another core wrote last: the chosen strategy's cell and the best one's. */
+struct uc_shared {
+    size_t size;
+    const struct uc_cell *chosen, *best;
+};
+/* The i-th size; 0: there is none, or it was not timed. */
+size_t uc_tune_shared(const struct uc_tune *t, size_t i, struct uc_shared *out);
 
 /* A number of n significant digits for the profile; null where it is not finite. */
 json_t *uc_tune_real(double v, int n);

@@ -42,6 +42,7 @@ static size_t band_of(const struct uc_fit_model *m, const struct uc_steps *l, si
 /* How two ladders differ: only sizes count that they serve differently. */
 struct difference {
     double var;
+    double far;                      /* weight of the sizes above UC_SMALL_MAX among them */
     double largest[UC_MAX_SEGMENTS]; /* what single sizes make of it, descending */
 };
 
@@ -63,6 +64,8 @@ static void add_range(const struct fit *f, struct difference *d, size_t x, size_
 
     d->var += uc_sums_cost(&f->sums, x, first, last, bx).var +
               uc_sums_cost(&f->sums, y, first, last, by).var;
+    for (size_t n = first; n <= last; n++)
+        d->far += f->m->size[n] > UC_SMALL_MAX ? f->m->weight[n] : 0;
     for (size_t n = first; n <= last; n++)
         note_largest(d, fx * uc_sums_cost(&f->sums, x, n, n, bx).mid -
                             fy * uc_sums_cost(&f->sums, y, n, n, by).mid);
@@ -87,13 +90,16 @@ static struct difference differ(const struct fit *f, const struct uc_steps *a,
 }
 
 /* Is the longer ladder measurably better? Not by what noise makes of the best of so many ranges,
- * and not by single sizes: one a border is left out of the count. */
+ * and not by single sizes: one a border is left out of the count. Above UC_SMALL_MAX it must be
+ * better by the margin where it differs: the caches of a shared box change by more from run to run,
+ * which the intervals of one run do not tell, and a range that gains 2 % today is another one's
+ * tomorrow. */
 static bool worth_more(const struct fit *f, const struct uc_steps *l, const struct uc_steps *best)
 {
     struct difference d = differ(f, l, best);
     double gain = l->loss - best->loss;
 
-    if (gain <= SURE * sqrt(d.var))
+    if (gain <= SURE * sqrt(d.var) || gain <= f->m->weights->margin * d.far)
         return false;
     for (size_t i = l->n; i < best->n; i++)
         gain -= d.largest[i - l->n];
