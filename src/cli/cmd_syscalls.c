@@ -155,6 +155,7 @@ static int run_one(const struct request *q, const struct uc_options *o, struct u
                              .isa = s->isa,
                              .pu = s->pu,
                              .other_pu = other_pu(s),
+                             .guest = s->cpu.hypervisor,
                              .rng = {o->seed},
                              .nocache = q->nocache,
                              .name = d->experiment->name};

@@ -160,9 +160,10 @@ void uc_sys_result_free(struct uc_sys_result *r)
  * O_DIRECT, EINVAL; quotas and limits are the rest. */
 bool uc_sys_refused(int rc)
 {
-    static const int refusal[] = {EPERM,  EACCES, ENOSYS,  EOPNOTSUPP,    EINVAL,          ENOSPC,
-                                  EDQUOT, EFBIG,  EROFS,   EAFNOSUPPORT,  EPROTONOSUPPORT, EMFILE,
-                                  ENFILE, ENODEV, ENOBUFS, EADDRNOTAVAIL, ENETUNREACH,     EAGAIN};
+    static const int refusal[] = {EPERM,           EACCES,      ENOSYS, EOPNOTSUPP, EINVAL,
+                                  ENOSPC,          EDQUOT,      EFBIG,  EROFS,      EAFNOSUPPORT,
+                                  EPROTONOSUPPORT, EMFILE,      ENFILE, ENODEV,     ENOBUFS,
+                                  EADDRNOTAVAIL,   ENETUNREACH, EAGAIN, ETIMEDOUT,  ECONNREFUSED};
 
     for (size_t i = 0; i < sizeof(refusal) / sizeof(refusal[0]); i++)
         if (rc == -refusal[i])

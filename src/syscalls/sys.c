@@ -1,4 +1,4 @@
-#include "syscalls/sys.h"
+#include "syscalls/sys_call.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,28 +12,19 @@
 
 int (*uc_sys_hook)(const char *call, size_t *bytes);
 
-static const char *failed_call = "";
+/* Each thread's own: two may be making calls. */
+static _Thread_local const char *failed_call = "";
 
 const char *uc_sys_failed_call(void)
 {
     return failed_call;
 }
 
-static long failed(const char *call, int error)
+int uc_sys_failed(const char *call, int error)
 {
     failed_call = call;
     return -error;
 }
-
-/* The hook is asked, then the kernel. */
-#define CALL(name, most, call)                                 \
-    ({                                                         \
-        int error = uc_sys_hook ? uc_sys_hook(name, most) : 0; \
-        typeof(call) result = error ? 0 : (call);              \
-        error = error ? error : result < 0 ? errno : 0;        \
-        error ? (typeof(call))failed(name, error) : result;    \
-    })
-#define NO_BYTES (&(size_t){0})
 
 int uc_sys_open(const char *path, int flags, int mode)
 {
@@ -180,7 +171,7 @@ int uc_sys_write_all(int fd, const void *p, size_t n)
         if (again(put))
             continue;
         if (put <= 0)
-            return put ? (int)put : (int)failed("write", EIO);
+            return put ? (int)put : uc_sys_failed("write", EIO);
         at += (size_t)put;
     }
     return 0;
@@ -193,7 +184,7 @@ int uc_sys_read_all(int fd, void *p, size_t n)
         if (again(got))
             continue;
         if (got <= 0)
-            return got ? (int)got : (int)failed("read", ENODATA);
+            return got ? (int)got : uc_sys_failed("read", ENODATA);
         at += (size_t)got;
     }
     return 0;

@@ -127,6 +127,7 @@ struct uc_sys_run {
     uint32_t isa; /* that strategies may use */
     int pu;       /* the CPU that this thread is bound to */
     int other_pu; /* another one for a second thread; -1: none */
+    bool guest;   /* under a hypervisor */
     struct uc_rng rng;
     struct uc_sys_threshold nocache;
     const char *name; /* of the experiment, for the progress line */
