@@ -113,7 +113,8 @@ static void what_is_refused_is_skipped_by_name(void **state)
     for (size_t i = 0; i < sizeof(refusal) / sizeof(refusal[0]); i++) {
         struct uc_sys_result r = {0};
         char why[120];
-        fail_call(refusal[i].call, refusal[i].error, 0, UINT_MAX);
+        /* the first in its second round: what it has measured till then goes too */
+        fail_call(refusal[i].call, refusal[i].error, i ? 0 : 20, UINT_MAX);
         assert_int_equal(run_experiment("nocopy_reads", &r), 0);
         snprintf(why, sizeof(why), "%s: %s", refusal[i].call, strerror(refusal[i].error));
         if (!skipped(&r, refusal[i].what, why))
