@@ -607,6 +607,28 @@ static void a_far_range_must_gain_the_margin(void **state)
     }
 }
 
+/* A border that is worth its while is not lost with others that are not: a and b win at one size
+ * each, which moves nothing, and l at three. */
+static void one_good_border_stands_among_poor_ones(void **state)
+{
+    static const char *const name[] = {"u", "l", "a", "b"};
+    struct uc_cells c = {0};
+    struct uc_rng r = {7};
+    struct uc_fit_options o = defaults();
+
+    c.has_interval = true;
+    for (size_t i = 0; i < 16; i++) {
+        const double cost[] = {i == 8 || i == 9 ? 1.3 : 1, i < 8 ? 5 : 1,
+                               i == 2 || i == 3 ? .997 : 5, i == 5 || i == 6 ? .997 : 5};
+        for (size_t k = 0; k < COUNT(name); k++) {
+            struct uc_cell x = cell_of(name[k], (size_t)64 << i, 10 * cost[k], .00001, &r);
+            add(&c, &x);
+        }
+    }
+    sequence_is(fit_with(&c, &o), "ul");
+    uc_cells_free(&c);
+}
+
 /* ---- placements ---- */
 
 /* a is the faster by 2 %, but has a cliff at one page distance from 512 on. */
@@ -1386,6 +1408,7 @@ int main(void)
         cmocka_unit_test(only_candidates_are_chosen),
         cmocka_unit_test(streaming_must_win_by_the_margin),
         cmocka_unit_test(a_far_range_must_gain_the_margin),
+        cmocka_unit_test(one_good_border_stands_among_poor_ones),
         cmocka_unit_test(cliff_bars),
         cmocka_unit_test(cliff_under_the_limit_does_not_bar),
         cmocka_unit_test(cliff_of_a_far_winner_does_not_bar),

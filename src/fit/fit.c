@@ -106,22 +106,25 @@ static bool worth_more(const struct fit *f, const struct uc_steps *l, const stru
     return gain > SEGMENT_FLOOR;
 }
 
-/* The shortest ladder that is not measurably worse than the best of any length. */
+/* Against each longer one, not the best alone: that may have three borders more than are worth
+ * their while, which all count against the one that is. */
+static bool outdone(const struct fit *f, unsigned n)
+{
+    for (unsigned m = n + 1; m <= f->k; m++) {
+        const struct uc_steps *longer = &f->list[m * UC_MAX_LADDERS];
+        if (longer->n && worth_more(f, &f->list[n * UC_MAX_LADDERS], longer))
+            return true;
+    }
+    return false;
+}
+
+/* The shortest ladder than which no longer one is measurably better. */
 static const struct uc_steps *choose(const struct fit *f)
 {
-    const struct uc_steps *best = NULL;
-
-    for (unsigned n = 1; n <= f->k; n++) {
-        const struct uc_steps *l = &f->list[n * UC_MAX_LADDERS];
-        if (l->n && (!best || l->loss < best->loss))
-            best = l;
-    }
-    for (unsigned n = 1; n <= f->k && best; n++) {
-        const struct uc_steps *l = &f->list[n * UC_MAX_LADDERS];
-        if (l->n && !worth_more(f, l, best))
-            return l;
-    }
-    return best;
+    for (unsigned n = 1; n <= f->k; n++)
+        if (f->list[n * UC_MAX_LADDERS].n && !outdone(f, n))
+            return &f->list[n * UC_MAX_LADDERS];
+    return NULL;
 }
 
 static bool fits_between(const struct fit *f, const struct uc_steps *l, size_t i, size_t r)
