@@ -11,23 +11,19 @@
  * would be as correct and, as measured on this CPU, slower or no faster.
  *
  * copy: dst is used soon
- *         0 to 64         short_step_gpr_64; next short_fold_gpr_64, 10 % slower
- *        65 to 512        unrolled; no other was measured all through it
- *       513 to 49152      rep_movsb; tie with rep_movsb_aligned
- *     49153 to 16777216   rep_movsq; next rep_movsb_aligned, 5 % slower
- *  16777217 and above     rep_movsb; tie with movnti; not bracketed, measured to 64 MiB
+ *         0 to 64         short_step_gpr_64; next short_free_gpr_64, 10 % slower
+ *        65 to 512        unrolled; next rep_movsb, 5 % faster where both were measured
+ *       513 and above     rep_movsb; at page_distance 1 to 62 unrolled; next rep_movsb_aligned, under 5 % slower; not bracketed, measured to 64 MiB
  * nocache: dst is not used soon
  *         0 to 8192       unrolled; next short_step_gpr_64, 15 % faster where both were measured
- *      8193 and above     movnti; next rep_movsq, 40 % slower; not bracketed, measured to 64 MiB
+ *      8193 and above     movnti; next rep_movsq, 50 % slower; not bracketed, measured to 64 MiB
  * Best by the weights named default. Grade of the measurement: A.
- * Against the best strategy of each size copy costs 10 % more, 140 % at worst (at 4 MiB).
- * Against the best strategy of each size nocache costs 10 % more, 55 % at worst (at 0).
+ * Against the best strategy of each size copy costs 0 % more, 35 % at worst (at 480).
+ * Against the best strategy of each size nocache costs 10 % more, 35 % at worst (at 4).
  * Time of glibc 2.36 memcpy over that of copy, called / inlined with -march=native, geometric means:
- *   one size repeated: dst not read 0.75 / 0.95, read at once 0.65 / 0.65, waited for 0.85 / 0.85
- *   mixed, to 4 KiB:   dst not read 0.90 / 1.15, read at once 0.90 / 1.05, waited for 0.90 / 1.05
- *   the same, learned: dst not read 0.85 / 1.45, read at once 0.75 / 1.00, waited for 0.85 / 0.90
- * Over twice the best at their worst placements, in copy: rep_movsb 112 to 120;
- *   rep_movsb 384 to 512; rep_movsb_aligned 448 to 512; rep_movsq 480 to 512.
+ *   one size repeated: dst not read 0.80 / 1.00, read at once 0.65 / 0.65, waited for 0.90 / 0.90
+ *   mixed, to 4 KiB:   dst not read 0.95 / 1.15, read at once 1.00 / 1.15, waited for 0.95 / 1.05
+ *   the same, learned: dst not read 0.90 / 1.60, read at once 0.95 / 1.10, waited for 0.95 / 0.95
  *
  * How it was measured: nanoseconds a call in a user program on one CPU, the low end of many
  * readings in random order over fresh mappings; alignment, page distances, page ends and what is
@@ -37,9 +33,7 @@
  * The ranges together cost least by the weights, within 3 %; a tie goes to the simpler strategy.
  * Why these limits of copy, by 95 % intervals:
  *   64: its strategy serves no larger size
- *   512: both sides cost the same at 512 to 576; 512 to 575 would do as well
- *   49152: both sides cost the same at 28672 to 3145728; 40960 to 57343 would do as well
- *   16777216: both sides cost the same at 57344 to 33554432; 8388608 to 33554431 would do as well
+ *   512: both sides cost the same at 200 to 768; 128 to 767 would do as well
  * Why these limits of nocache, by 95 % intervals:
  *   8192: both sides cost the same at 6144 to 12288; 6144 to 12287 would do as well
  *
@@ -57,11 +51,8 @@
 
 #define UCOPY_AMD_19_01_KERNEL_COPY_1_MAX 64
 #define UCOPY_AMD_19_01_KERNEL_COPY_2_MAX 512
-#define UCOPY_AMD_19_01_KERNEL_COPY_3_MAX 49152
-#define UCOPY_AMD_19_01_KERNEL_COPY_4_MAX 16777216
 #define UCOPY_AMD_19_01_KERNEL_COPY_SHORT_STEP_GPR_64_MAX 64
 #define UCOPY_AMD_19_01_KERNEL_COPY_UNROLLED_MAX 512
-#define UCOPY_AMD_19_01_KERNEL_COPY_REP_MOVSQ_MAX 16777216
 #define UCOPY_AMD_19_01_KERNEL_COPY_STREAMS 0
 #define UCOPY_AMD_19_01_KERNEL_NOCACHE_1_MAX 8192
 #define UCOPY_AMD_19_01_KERNEL_NOCACHE_UNROLLED_MAX 8192
@@ -71,8 +62,6 @@
 #define UCOPY_AMD_19_01_KERNEL_COPY_1_STRATEGY "short_step_gpr_64"
 #define UCOPY_AMD_19_01_KERNEL_COPY_2_STRATEGY "unrolled"
 #define UCOPY_AMD_19_01_KERNEL_COPY_3_STRATEGY "rep_movsb"
-#define UCOPY_AMD_19_01_KERNEL_COPY_4_STRATEGY "rep_movsq"
-#define UCOPY_AMD_19_01_KERNEL_COPY_5_STRATEGY "rep_movsb"
 #define UCOPY_AMD_19_01_KERNEL_NOCACHE_1_STRATEGY "unrolled"
 #define UCOPY_AMD_19_01_KERNEL_NOCACHE_2_STRATEGY "movnti"
 
@@ -474,31 +463,6 @@ UCOPY_AMD_19_01_KERNEL_LEAF void *ucopy_amd_19_01_kernel_rep_movsb(void *dst, co
     return dst;
 }
 
-/* The string instruction by eight bytes, then the tail. How: microcode as rep_movsb, on CPUs
- * without ERMS the faster of the two. The tail is one overlapping 8-byte move, or single bytes
- * below 8. Loses where rep_movsb does. */
-UCOPY_AMD_19_01_KERNEL_LEAF void *ucopy_amd_19_01_kernel_rep_movsq(void *dst, const void *src, ucopy_amd_19_01_kernel_size n)
-{
-    void *d = dst;
-    ucopy_amd_19_01_kernel_size words = n >> 3, tail;
-
-    __asm__ volatile("cmp $8, %[n]\n\t"
-                     "jb 1f\n\t"
-                     "mov -8(%[s],%[n]), %[tail]\n\t"
-                     "add %[d], %[n]\n\t"
-                     "rep movsq\n\t"
-                     "mov %[tail], -8(%[n])\n\t"
-                     "jmp 2f\n"
-                     "1:\n\t"
-                     "mov %[n], %[words]\n\t"
-                     "rep movsb\n"
-                     "2:"
-                     : [d] "+D"(d), [s] "+S"(src), [words] "+c"(words), [n] "+r"(n), [tail] "=&r"(tail)
-                     :
-                     : "cc", "memory");
-    return dst;
-}
-
 /* Two octaves a test by general registers, eight moves above 32. Wins where sizes mix and vector registers
  * may not be used; loses on repeated sizes by its extra moves. */
 UCOPY_AMD_19_01_KERNEL_LEAF void *ucopy_amd_19_01_kernel_short_fold_gpr_64(void *dst, const void *src, ucopy_amd_19_01_kernel_size n)
@@ -583,10 +547,8 @@ static void *ucopy_amd_19_01_kernel_copy_called(void *dst, const void *src, ucop
         return ucopy_amd_19_01_kernel_short_step_gpr_64(dst, src, n);
     if (n <= UCOPY_AMD_19_01_KERNEL_COPY_2_MAX)
         return ucopy_amd_19_01_kernel_unrolled(dst, src, n);
-    if (n <= UCOPY_AMD_19_01_KERNEL_COPY_3_MAX)
-        return ucopy_amd_19_01_kernel_rep_movsb(dst, src, n);
-    if (n <= UCOPY_AMD_19_01_KERNEL_COPY_4_MAX)
-        return ucopy_amd_19_01_kernel_rep_movsq(dst, src, n);
+    if ((((ucopy_amd_19_01_kernel_size)dst - (ucopy_amd_19_01_kernel_size)src) & 4095) - 1 <= 61)
+        return ucopy_amd_19_01_kernel_unrolled(dst, src, n);
     return ucopy_amd_19_01_kernel_rep_movsb(dst, src, n);
 }
 

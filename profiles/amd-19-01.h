@@ -7,23 +7,21 @@
  * contract (buffers equal or apart, any alignment, returns dst).
  *
  * copy: dst is used soon
- *         0 to 128        short_step32_sse2_256; next short_step32_avx2_256, 5 % faster where both were measured
- *       129 to 8388608    avx2_loop_x4; next rep_movsb, 5 % slower
- *   8388609 and above     avx2_stream_x4; tie with avx2_stream_x4_prefetch; not bracketed, measured to 64 MiB
+ *         0 to 256        short_step32_avx2_256; next short_step32_sse2_64, under 5 % slower
+ *       257 to 12582912   avx2_loop_x4; next rep_movsq, under 5 % slower
+ *  12582913 and above     avx2_stream_x4; tie with avx2_stream_x4_prefetch; not bracketed, measured to 64 MiB
  * nocache: dst is not used soon
- *         0 to 256        short_half_sse2_256; tie with short_fold_sse2_64
- *       257 to 16384      sse2_loop_x4_unaligned; tie with sse2_loop_x8
- *     16385 and above     avx2_stream_x4_prefetch; next avx2_stream_x4, 5 % slower; not bracketed, measured to 64 MiB
+ *         0 to 256        short_fold_avx2_256; tie with short_fold_sse2_64
+ *       257 to 16384      sse2_loop_x8; next sse2_loop_x4, under 5 % slower
+ *     16385 and above     avx2_stream_x4; tie with avx2_stream_x4_prefetch; not bracketed, measured to 64 MiB
  * Best by the weights named default. Grade of the measurement: A.
- * Against the best strategy of each size copy costs 5 % more, 15 % at worst (at 3 MiB).
- * Against the best strategy of each size nocache costs 10 % more, 70 % at worst (at 64 KiB).
+ * Against the best strategy of each size copy costs 0 % more, 15 % at worst (at 50).
+ * Against the best strategy of each size nocache costs 5 % more, 25 % at worst (at 0).
  * Time of glibc 2.36 memcpy over that of copy, called / inlined with -march=native, geometric means:
- *   one size repeated: dst not read 0.95 / 1.15, read at once 0.90 / 1.00, waited for 1.00 / 1.05
- *   mixed, to 4 KiB:   dst not read 1.25 / 1.50, read at once 1.25 / 1.45, waited for 1.15 / 1.20
- *   the same, learned: dst not read 1.05 / 1.70, read at once 1.00 / 1.25, waited for 1.00 / 1.00
- * Over twice the best at their worst placements, in copy: rep_movsb 14336 to 32768;
- *   short_step32_avx2_256 44 to 44; short_step32_avx2_256 55 to 56; short_step32_avx2_256 60 to 60;
- *   short_step32_avx2_256 63 to 63; short_step32_avx2_256 72 to 128.
+ *   one size repeated: dst not read 1.00 / 1.25, read at once 0.95 / 1.00, waited for 1.05 / 1.05
+ *   mixed, to 4 KiB:   dst not read 1.25 / 1.55, read at once 1.30 / 1.45, waited for 1.15 / 1.20
+ *   the same, learned: dst not read 1.05 / 1.85, read at once 1.15 / 1.35, waited for 1.00 / 1.00
+ * Over twice the best at their worst placements, in copy: rep_movsq 16384 to 32768.
  *
  * Use: include it, and call
  *   ucopy_amd_19_01(dst, src, n): copies where dst is used soon
@@ -37,24 +35,24 @@
 #ifndef UCOPY_AMD_19_01_H
 #define UCOPY_AMD_19_01_H
 
-#define UCOPY_AMD_19_01_COPY_1_MAX 128
-#define UCOPY_AMD_19_01_COPY_2_MAX 8388608
-#define UCOPY_AMD_19_01_COPY_SHORT_STEP32_SSE2_256_MAX 128
-#define UCOPY_AMD_19_01_COPY_AVX2_LOOP_X4_MAX 8388608
+#define UCOPY_AMD_19_01_COPY_1_MAX 256
+#define UCOPY_AMD_19_01_COPY_2_MAX 12582912
+#define UCOPY_AMD_19_01_COPY_SHORT_STEP32_AVX2_256_MAX 256
+#define UCOPY_AMD_19_01_COPY_AVX2_LOOP_X4_MAX 12582912
 #define UCOPY_AMD_19_01_COPY_STREAMS 1
 #define UCOPY_AMD_19_01_NOCACHE_1_MAX 256
 #define UCOPY_AMD_19_01_NOCACHE_2_MAX 16384
-#define UCOPY_AMD_19_01_NOCACHE_SHORT_HALF_SSE2_256_MAX 256
-#define UCOPY_AMD_19_01_NOCACHE_SSE2_LOOP_X4_UNALIGNED_MAX 16384
+#define UCOPY_AMD_19_01_NOCACHE_SHORT_FOLD_AVX2_256_MAX 256
+#define UCOPY_AMD_19_01_NOCACHE_SSE2_LOOP_X8_MAX 16384
 #define UCOPY_AMD_19_01_NOCACHE_STREAMS 1
 
 #ifndef __ASSEMBLER__
-#define UCOPY_AMD_19_01_COPY_1_STRATEGY "short_step32_sse2_256"
+#define UCOPY_AMD_19_01_COPY_1_STRATEGY "short_step32_avx2_256"
 #define UCOPY_AMD_19_01_COPY_2_STRATEGY "avx2_loop_x4"
 #define UCOPY_AMD_19_01_COPY_3_STRATEGY "avx2_stream_x4"
-#define UCOPY_AMD_19_01_NOCACHE_1_STRATEGY "short_half_sse2_256"
-#define UCOPY_AMD_19_01_NOCACHE_2_STRATEGY "sse2_loop_x4_unaligned"
-#define UCOPY_AMD_19_01_NOCACHE_3_STRATEGY "avx2_stream_x4_prefetch"
+#define UCOPY_AMD_19_01_NOCACHE_1_STRATEGY "short_fold_avx2_256"
+#define UCOPY_AMD_19_01_NOCACHE_2_STRATEGY "sse2_loop_x8"
+#define UCOPY_AMD_19_01_NOCACHE_3_STRATEGY "avx2_stream_x4"
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 
@@ -327,6 +325,319 @@ UCOPY_AMD_19_01_LEAF void ucopy_amd_19_01_oct_32_64(void *d, const void *s, ucop
                      : "rax", "rcx", "r8", "r9", "memory");
 }
 
+/* Moves of short copies by ymm registers, vzeroupper behind each; see moves_gpr.h for pairs and folds. */
+/* 16 to 32: two 16-byte moves in the VEX spelling, which leaves no upper half dirty. */
+UCOPY_AMD_19_01_LEAF void ucopy_amd_19_01_pair_16_32_avx(void *d, const void *s, ucopy_amd_19_01_size n)
+{
+    __asm__ volatile("vmovdqu (%[s]), %%xmm0\n\t"
+                     "vmovdqu -16(%[s],%[n]), %%xmm1\n\t"
+                     "vmovdqu %%xmm0, (%[d])\n\t"
+                     "vmovdqu %%xmm1, -16(%[d],%[n])"
+                     :
+                     : [d] "r"(d), [s] "r"(s), [n] "r"(n)
+                     : "xmm0", "xmm1", "memory");
+}
+/* 16 to 64: four 16-byte moves in the VEX spelling. */
+UCOPY_AMD_19_01_LEAF void ucopy_amd_19_01_fold_16_64_avx(void *d, const void *s, ucopy_amd_19_01_size n)
+{
+    ucopy_amd_19_01_size k = ((n - 1) >> 1) & 16;
+
+    __asm__ volatile("vmovdqu (%[s]), %%xmm0\n\t"
+                     "vmovdqu (%[s],%[k]), %%xmm1\n\t"
+                     "vmovdqu -16(%[s],%[e]), %%xmm2\n\t"
+                     "vmovdqu -16(%[s],%[n]), %%xmm3\n\t"
+                     "vmovdqu %%xmm0, (%[d])\n\t"
+                     "vmovdqu %%xmm1, (%[d],%[k])\n\t"
+                     "vmovdqu %%xmm2, -16(%[d],%[e])\n\t"
+                     "vmovdqu %%xmm3, -16(%[d],%[n])"
+                     :
+                     : [d] "r"(d), [s] "r"(s), [n] "r"(n), [k] "r"(k), [e] "r"(n - k)
+                     : "xmm0", "xmm1", "xmm2", "xmm3", "memory");
+}
+/* 32 to 64: two 32-byte moves. */
+UCOPY_AMD_19_01_LEAF void ucopy_amd_19_01_pair_32_64_avx2(void *d, const void *s, ucopy_amd_19_01_size n)
+{
+    __asm__ volatile("vmovdqu (%[s]), %%ymm0\n\t"
+                     "vmovdqu -32(%[s],%[n]), %%ymm1\n\t"
+                     "vmovdqu %%ymm0, (%[d])\n\t"
+                     "vmovdqu %%ymm1, -32(%[d],%[n])\n\t"
+                     "vzeroupper"
+                     :
+                     : [d] "r"(d), [s] "r"(s), [n] "r"(n)
+                     : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory");
+}
+/* 32 to 128: four 32-byte moves. */
+UCOPY_AMD_19_01_LEAF void ucopy_amd_19_01_fold_32_128_avx2(void *d, const void *s, ucopy_amd_19_01_size n)
+{
+    ucopy_amd_19_01_size k = ((n - 1) >> 1) & 32;
+
+    __asm__ volatile("vmovdqu (%[s]), %%ymm0\n\t"
+                     "vmovdqu (%[s],%[k]), %%ymm1\n\t"
+                     "vmovdqu -32(%[s],%[e]), %%ymm2\n\t"
+                     "vmovdqu -32(%[s],%[n]), %%ymm3\n\t"
+                     "vmovdqu %%ymm0, (%[d])\n\t"
+                     "vmovdqu %%ymm1, (%[d],%[k])\n\t"
+                     "vmovdqu %%ymm2, -32(%[d],%[e])\n\t"
+                     "vmovdqu %%ymm3, -32(%[d],%[n])\n\t"
+                     "vzeroupper"
+                     :
+                     : [d] "r"(d), [s] "r"(s), [n] "r"(n), [k] "r"(k), [e] "r"(n - k)
+                     : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory");
+}
+/* 128 to 256: eight 32-byte moves. */
+UCOPY_AMD_19_01_LEAF void ucopy_amd_19_01_oct_128_256_avx2(void *d, const void *s, ucopy_amd_19_01_size n)
+{
+    __asm__ volatile("vmovdqu (%[s]), %%ymm0\n\t"
+                     "vmovdqu 32(%[s]), %%ymm1\n\t"
+                     "vmovdqu 64(%[s]), %%ymm2\n\t"
+                     "vmovdqu 96(%[s]), %%ymm3\n\t"
+                     "vmovdqu -128(%[s],%[n]), %%ymm4\n\t"
+                     "vmovdqu -96(%[s],%[n]), %%ymm5\n\t"
+                     "vmovdqu -64(%[s],%[n]), %%ymm6\n\t"
+                     "vmovdqu -32(%[s],%[n]), %%ymm7\n\t"
+                     "vmovdqu %%ymm0, (%[d])\n\t"
+                     "vmovdqu %%ymm1, 32(%[d])\n\t"
+                     "vmovdqu %%ymm2, 64(%[d])\n\t"
+                     "vmovdqu %%ymm3, 96(%[d])\n\t"
+                     "vmovdqu %%ymm4, -128(%[d],%[n])\n\t"
+                     "vmovdqu %%ymm5, -96(%[d],%[n])\n\t"
+                     "vmovdqu %%ymm6, -64(%[d],%[n])\n\t"
+                     "vmovdqu %%ymm7, -32(%[d],%[n])\n\t"
+                     "vzeroupper"
+                     :
+                     : [d] "r"(d), [s] "r"(s), [n] "r"(n)
+                     : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory");
+}
+
+/* Moves for dispatches that test for 4 bytes first: below 4 and from 4 on, each without a further branch on
+ * the size; see moves_free_gpr.h for what happens on the scratch area. From 4 on the four-byte pair always
+ * lies inside the buffers, so only the wider pairs need the conditional moves. Pointers begin at the scratch
+ * area and are moved to the buffers, which takes no register more than a called function has for free. */
+/* 0 to 3: first, middle and last byte, or the scratch area's. */
+UCOPY_AMD_19_01_LEAF void ucopy_amd_19_01_free_0_3(void *d, const void *s, ucopy_amd_19_01_size n)
+{
+    __attribute__((uninitialized)) char scratch[4];
+    ucopy_amd_19_01_size a, b, h;
+    void *p = scratch + 1, *q = scratch + 3;
+
+    __asm__ volatile("mov %k[n], %k[h]\n\t"
+                     "test %[n], %[n]\n\t"
+                     "cmovnz %[s], %[p]\n\t"
+                     "cmovnz %[d], %[q]\n\t"
+                     "shr $1, %k[h]\n\t"
+                     "movzbl (%[p]), %k[a]\n\t"
+                     "movzbl (%[p],%[h]), %k[b]\n\t"
+                     "movb %b[a], (%[q])\n\t"
+                     "movzbl -1(%[p],%[n]), %k[a]\n\t"
+                     "movb %b[b], (%[q],%[h])\n\t"
+                     "movb %b[a], -1(%[q],%[n])"
+                     : [a] "=&q"(a), [b] "=&q"(b), [h] "=&r"(h), [p] "+&r"(p), [q] "+&r"(q), "=m"(scratch)
+                     : [d] "r"(d), [s] "r"(s), [n] "r"(n)
+                     : "cc", "memory");
+}
+/* 4 to 16: two 4-byte moves, and two of 8 bytes, which below 8 work on 12 bytes of an aligned 16, so that none
+ * straddles a line. */
+UCOPY_AMD_19_01_LEAF void ucopy_amd_19_01_free_4_16(void *d, const void *s, ucopy_amd_19_01_size n)
+{
+    __attribute__((uninitialized, aligned(16))) char scratch[32];
+    ucopy_amd_19_01_size a, b;
+    void *p = scratch + 4, *q = scratch + 20;
+
+    __asm__ volatile("mov (%[s]), %k[a]\n\t"
+                     "mov -4(%[s],%[n]), %k[b]\n\t"
+                     "cmp $8, %[n]\n\t"
+                     "cmovae %[s], %[p]\n\t"
+                     "cmovae %[d], %[q]\n\t"
+                     "mov %k[a], (%[d])\n\t"
+                     "mov %k[b], -4(%[d],%[n])\n\t"
+                     "mov (%[p]), %[a]\n\t"
+                     "mov -8(%[p],%[n]), %[b]\n\t"
+                     "mov %[a], (%[q])\n\t"
+                     "mov %[b], -8(%[q],%[n])"
+                     : [a] "=&r"(a), [b] "=&r"(b), [p] "+&r"(p), [q] "+&r"(q), "=m"(scratch)
+                     : [d] "r"(d), [s] "r"(s), [n] "r"(n)
+                     : "cc", "memory");
+}
+
+/* 4 to 32 and 4 to 64 bytes without a branch on the size, by xmm registers in the VEX spelling, which leaves no upper half dirty;
+ * see moves_step_gpr.h. */
+UCOPY_AMD_19_01_LEAF void ucopy_amd_19_01_free_4_32_avx2(void *d, const void *s, ucopy_amd_19_01_size n)
+{
+    __attribute__((uninitialized)) char scratch[64 + 63];
+    ucopy_amd_19_01_size in = (((ucopy_amd_19_01_size)scratch + 63) & ~(ucopy_amd_19_01_size) 63) + 16, a, b;
+    void *p, *q;
+    __asm__ volatile("mov (%[s]), %k[a]\n\t"
+                     "mov -4(%[s],%[n]), %k[b]\n\t"
+                     "mov %[in], %[p]\n\t"
+                     "lea 32(%[in]), %[q]\n\t"
+                     "cmp $8, %[n]\n\t"
+                     "cmovae %[s], %[p]\n\t"
+                     "cmovae %[d], %[q]\n\t"
+                     "mov %k[a], (%[d])\n\t"
+                     "mov %k[b], -4(%[d],%[n])\n\t"
+                     "mov (%[p]), %[a]\n\t"
+                     "mov -8(%[p],%[n]), %[b]\n\t"
+                     "mov %[in], %[p]\n\t"
+                     "cmp $16, %[n]\n\t"
+                     "cmovae %[s], %[p]\n\t"
+                     "mov %[a], (%[q])\n\t"
+                     "mov %[b], -8(%[q],%[n])\n\t"
+                     "lea 32(%[in]), %[q]\n\t"
+                     "cmovae %[d], %[q]\n\t"
+                     "vmovdqu (%[p]), %%xmm0\n\t"
+                     "vmovdqu -16(%[p],%[n]), %%xmm1\n\t"
+                     "vmovdqu %%xmm0, (%[q])\n\t"
+                     "vmovdqu %%xmm1, -16(%[q],%[n])"
+                     : [a] "=&r"(a), [b] "=&r"(b), [p] "=&r"(p), [q] "=&r"(q), "=m"(scratch)
+                     : [d] "r"(d), [s] "r"(s), [n] "r"(n), [in] "r"(in)
+                     : "xmm0", "xmm1", "cc", "memory");
+}
+UCOPY_AMD_19_01_LEAF void ucopy_amd_19_01_free_4_64_avx2(void *d, const void *s, ucopy_amd_19_01_size n)
+{
+    __attribute__((uninitialized)) char scratch[64 + 63];
+    ucopy_amd_19_01_size in = (((ucopy_amd_19_01_size)scratch + 63) & ~(ucopy_amd_19_01_size) 63) + 16, a, b;
+    void *p, *q;
+    __asm__ volatile("mov (%[s]), %k[a]\n\t"
+                     "mov -4(%[s],%[n]), %k[b]\n\t"
+                     "mov %[in], %[p]\n\t"
+                     "lea 32(%[in]), %[q]\n\t"
+                     "cmp $8, %[n]\n\t"
+                     "cmovae %[s], %[p]\n\t"
+                     "cmovae %[d], %[q]\n\t"
+                     "mov %k[a], (%[d])\n\t"
+                     "mov %k[b], -4(%[d],%[n])\n\t"
+                     "mov (%[p]), %[a]\n\t"
+                     "mov -8(%[p],%[n]), %[b]\n\t"
+                     "mov %[in], %[p]\n\t"
+                     "cmp $16, %[n]\n\t"
+                     "cmovae %[s], %[p]\n\t"
+                     "mov %[a], (%[q])\n\t"
+                     "mov %[b], -8(%[q],%[n])\n\t"
+                     "lea 32(%[in]), %[q]\n\t"
+                     "cmovae %[d], %[q]\n\t"
+                     "lea -1(%[n]), %k[a]\n\t"
+                     "shr $1, %k[a]\n\t"
+                     "and $16, %k[a]\n\t"
+                     "mov %k[n], %k[b]\n\t"
+                     "sub %k[a], %k[b]\n\t"
+                     "vmovdqu (%[p]), %%xmm0\n\t"
+                     "vmovdqu (%[p],%[a]), %%xmm1\n\t"
+                     "vmovdqu -16(%[p],%[b]), %%xmm2\n\t"
+                     "vmovdqu -16(%[p],%[n]), %%xmm3\n\t"
+                     "vmovdqu %%xmm0, (%[q])\n\t"
+                     "vmovdqu %%xmm1, (%[q],%[a])\n\t"
+                     "vmovdqu %%xmm2, -16(%[q],%[b])\n\t"
+                     "vmovdqu %%xmm3, -16(%[q],%[n])"
+                     : [a] "=&r"(a), [b] "=&r"(b), [p] "=&r"(p), [q] "=&r"(q), "=m"(scratch)
+                     : [d] "r"(d), [s] "r"(s), [n] "r"(n), [in] "r"(in)
+                     : "xmm0", "xmm1", "xmm2", "xmm3", "cc", "memory");
+}
+
+/* Below 4 bytes without a further branch, from 4 to 32 without one, by xmm and ymm registers; serves to 256. Wins
+ * where sizes mix; loses to a tree on repeated sizes by four more moves. */
+UCOPY_AMD_19_01_LEAF void *ucopy_amd_19_01_short_step32_avx2_256(void *dst, const void *src, ucopy_amd_19_01_size n)
+{
+    if (n < 4)
+        ucopy_amd_19_01_free_0_3(dst, src, n);
+    else if (n <= 32)
+        ucopy_amd_19_01_free_4_32_avx2(dst, src, n);
+    else if (n <= 128)
+        ucopy_amd_19_01_fold_32_128_avx2(dst, src, n);
+    else
+        ucopy_amd_19_01_oct_128_256_avx2(dst, src, n);
+    return dst;
+}
+
+/* Four ymm registers a turn, dst aligned, vzeroupper behind. Wins on CPUs with 32-byte stores; loses to
+ * 64-byte stores where the store port is that wide. */
+UCOPY_AMD_19_01_LEAF void *ucopy_amd_19_01_avx2_loop_x4(void *dst, const void *src, ucopy_amd_19_01_size n)
+{
+    void *d = dst, *d_end = (char *)dst + n - 4 * 32;
+    const void *s_end = (const char *)src + n - 4 * 32;
+    __asm__ volatile("vmovdqu (%[s]), %%ymm0\n\t"
+                     "vmovdqu %%ymm0, (%[d])\n\t"
+                     "sub %[d], %[s]\n\t"
+                     "add $32, %[d]\n\t"
+                     "and $-32, %[d]\n\t"
+                     "add %[d], %[s]\n\t"
+                     "cmp %[d_end], %[d]\n\t"
+                     "jae 2f\n\t"
+                     ".p2align 5\n"
+                     "1:\n\t"
+                     "vmovdqu 0*32(%[s]), %%ymm0\n\t"
+                     "vmovdqu 1*32(%[s]), %%ymm1\n\t"
+                     "vmovdqu 2*32(%[s]), %%ymm2\n\t"
+                     "vmovdqu 3*32(%[s]), %%ymm3\n\t"
+                     "vmovdqa %%ymm0, 0*32(%[d])\n\t"
+                     "vmovdqa %%ymm1, 1*32(%[d])\n\t"
+                     "vmovdqa %%ymm2, 2*32(%[d])\n\t"
+                     "vmovdqa %%ymm3, 3*32(%[d])\n\t"
+                     "add $4*32, %[s]\n\t"
+                     "add $4*32, %[d]\n\t"
+                     "cmp %[d_end], %[d]\n\t"
+                     "jb 1b\n"
+                     "2:\n\t"
+                     "vmovdqu 0*32(%[s_end]), %%ymm0\n\t"
+                     "vmovdqu 1*32(%[s_end]), %%ymm1\n\t"
+                     "vmovdqu 2*32(%[s_end]), %%ymm2\n\t"
+                     "vmovdqu 3*32(%[s_end]), %%ymm3\n\t"
+                     "vmovdqu %%ymm0, 0*32(%[d_end])\n\t"
+                     "vmovdqu %%ymm1, 1*32(%[d_end])\n\t"
+                     "vmovdqu %%ymm2, 2*32(%[d_end])\n\t"
+                     "vmovdqu %%ymm3, 3*32(%[d_end])\n\t"
+                     "\n\t"
+                     "vzeroupper"
+                     : [d] "+&r"(d), [s] "+&r"(src)
+                     : [d_end] "r"(d_end), [s_end] "r"(s_end)
+                     : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
+    return dst;
+}
+
+/* Streaming stores by ymm, two lines a turn, sfence and vzeroupper behind. Wins as sse2_stream_x4; loses the
+ * same way. */
+UCOPY_AMD_19_01_LEAF void *ucopy_amd_19_01_avx2_stream_x4(void *dst, const void *src, ucopy_amd_19_01_size n)
+{
+    void *d = dst, *d_end = (char *)dst + n - 4 * 32;
+    const void *s_end = (const char *)src + n - 4 * 32;
+    __asm__ volatile("vmovdqu (%[s]), %%ymm0\n\t"
+                     "vmovdqu %%ymm0, (%[d])\n\t"
+                     "sub %[d], %[s]\n\t"
+                     "add $32, %[d]\n\t"
+                     "and $-32, %[d]\n\t"
+                     "add %[d], %[s]\n\t"
+                     "cmp %[d_end], %[d]\n\t"
+                     "jae 2f\n\t"
+                     ".p2align 5\n"
+                     "1:\n\t"
+                     "vmovdqu 0*32(%[s]), %%ymm0\n\t"
+                     "vmovdqu 1*32(%[s]), %%ymm1\n\t"
+                     "vmovdqu 2*32(%[s]), %%ymm2\n\t"
+                     "vmovdqu 3*32(%[s]), %%ymm3\n\t"
+                     "vmovntdq %%ymm0, 0*32(%[d])\n\t"
+                     "vmovntdq %%ymm1, 1*32(%[d])\n\t"
+                     "vmovntdq %%ymm2, 2*32(%[d])\n\t"
+                     "vmovntdq %%ymm3, 3*32(%[d])\n\t"
+                     "add $4*32, %[s]\n\t"
+                     "add $4*32, %[d]\n\t"
+                     "cmp %[d_end], %[d]\n\t"
+                     "jb 1b\n"
+                     "2:\n\t"
+                     "vmovdqu 0*32(%[s_end]), %%ymm0\n\t"
+                     "vmovdqu 1*32(%[s_end]), %%ymm1\n\t"
+                     "vmovdqu 2*32(%[s_end]), %%ymm2\n\t"
+                     "vmovdqu 3*32(%[s_end]), %%ymm3\n\t"
+                     "vmovdqu %%ymm0, 0*32(%[d_end])\n\t"
+                     "vmovdqu %%ymm1, 1*32(%[d_end])\n\t"
+                     "vmovdqu %%ymm2, 2*32(%[d_end])\n\t"
+                     "vmovdqu %%ymm3, 3*32(%[d_end])\n\t"
+                     "sfence\n\t"
+                     "vzeroupper"
+                     : [d] "+&r"(d), [s] "+&r"(src)
+                     : [d_end] "r"(d_end), [s_end] "r"(s_end)
+                     : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
+    return dst;
+}
+
 /* Moves of short copies by xmm registers; see moves_gpr.h for pairs and folds. */
 /* 16 to 32: two 16-byte moves. */
 UCOPY_AMD_19_01_LEAF void ucopy_amd_19_01_pair_16_32_sse2(void *d, const void *s, ucopy_amd_19_01_size n)
@@ -434,237 +745,6 @@ UCOPY_AMD_19_01_LEAF void ucopy_amd_19_01_move_128_256_sse2(void *d, const void 
                      : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "memory");
 }
 
-/* Moves for dispatches that test for 4 bytes first: below 4 and from 4 on, each without a further branch on
- * the size; see moves_free_gpr.h for what happens on the scratch area. From 4 on the four-byte pair always
- * lies inside the buffers, so only the wider pairs need the conditional moves. Pointers begin at the scratch
- * area and are moved to the buffers, which takes no register more than a called function has for free. */
-/* 0 to 3: first, middle and last byte, or the scratch area's. */
-UCOPY_AMD_19_01_LEAF void ucopy_amd_19_01_free_0_3(void *d, const void *s, ucopy_amd_19_01_size n)
-{
-    __attribute__((uninitialized)) char scratch[4];
-    ucopy_amd_19_01_size a, b, h;
-    void *p = scratch + 1, *q = scratch + 3;
-
-    __asm__ volatile("mov %k[n], %k[h]\n\t"
-                     "test %[n], %[n]\n\t"
-                     "cmovnz %[s], %[p]\n\t"
-                     "cmovnz %[d], %[q]\n\t"
-                     "shr $1, %k[h]\n\t"
-                     "movzbl (%[p]), %k[a]\n\t"
-                     "movzbl (%[p],%[h]), %k[b]\n\t"
-                     "movb %b[a], (%[q])\n\t"
-                     "movzbl -1(%[p],%[n]), %k[a]\n\t"
-                     "movb %b[b], (%[q],%[h])\n\t"
-                     "movb %b[a], -1(%[q],%[n])"
-                     : [a] "=&q"(a), [b] "=&q"(b), [h] "=&r"(h), [p] "+&r"(p), [q] "+&r"(q), "=m"(scratch)
-                     : [d] "r"(d), [s] "r"(s), [n] "r"(n)
-                     : "cc", "memory");
-}
-/* 4 to 16: two 4-byte moves, and two of 8 bytes, which below 8 work on 12 bytes of an aligned 16, so that none
- * straddles a line. */
-UCOPY_AMD_19_01_LEAF void ucopy_amd_19_01_free_4_16(void *d, const void *s, ucopy_amd_19_01_size n)
-{
-    __attribute__((uninitialized, aligned(16))) char scratch[32];
-    ucopy_amd_19_01_size a, b;
-    void *p = scratch + 4, *q = scratch + 20;
-
-    __asm__ volatile("mov (%[s]), %k[a]\n\t"
-                     "mov -4(%[s],%[n]), %k[b]\n\t"
-                     "cmp $8, %[n]\n\t"
-                     "cmovae %[s], %[p]\n\t"
-                     "cmovae %[d], %[q]\n\t"
-                     "mov %k[a], (%[d])\n\t"
-                     "mov %k[b], -4(%[d],%[n])\n\t"
-                     "mov (%[p]), %[a]\n\t"
-                     "mov -8(%[p],%[n]), %[b]\n\t"
-                     "mov %[a], (%[q])\n\t"
-                     "mov %[b], -8(%[q],%[n])"
-                     : [a] "=&r"(a), [b] "=&r"(b), [p] "+&r"(p), [q] "+&r"(q), "=m"(scratch)
-                     : [d] "r"(d), [s] "r"(s), [n] "r"(n)
-                     : "cc", "memory");
-}
-
-/* 4 to 32 and 4 to 64 bytes without a branch on the size, by xmm registers;
- * see moves_step_gpr.h. */
-UCOPY_AMD_19_01_LEAF void ucopy_amd_19_01_free_4_32_sse2(void *d, const void *s, ucopy_amd_19_01_size n)
-{
-    __attribute__((uninitialized)) char scratch[64 + 63];
-    ucopy_amd_19_01_size in = (((ucopy_amd_19_01_size)scratch + 63) & ~(ucopy_amd_19_01_size) 63) + 16, a, b;
-    void *p, *q;
-    __asm__ volatile("mov (%[s]), %k[a]\n\t"
-                     "mov -4(%[s],%[n]), %k[b]\n\t"
-                     "mov %[in], %[p]\n\t"
-                     "lea 32(%[in]), %[q]\n\t"
-                     "cmp $8, %[n]\n\t"
-                     "cmovae %[s], %[p]\n\t"
-                     "cmovae %[d], %[q]\n\t"
-                     "mov %k[a], (%[d])\n\t"
-                     "mov %k[b], -4(%[d],%[n])\n\t"
-                     "mov (%[p]), %[a]\n\t"
-                     "mov -8(%[p],%[n]), %[b]\n\t"
-                     "mov %[in], %[p]\n\t"
-                     "cmp $16, %[n]\n\t"
-                     "cmovae %[s], %[p]\n\t"
-                     "mov %[a], (%[q])\n\t"
-                     "mov %[b], -8(%[q],%[n])\n\t"
-                     "lea 32(%[in]), %[q]\n\t"
-                     "cmovae %[d], %[q]\n\t"
-                     "movups (%[p]), %%xmm0\n\t"
-                     "movups -16(%[p],%[n]), %%xmm1\n\t"
-                     "movups %%xmm0, (%[q])\n\t"
-                     "movups %%xmm1, -16(%[q],%[n])"
-                     : [a] "=&r"(a), [b] "=&r"(b), [p] "=&r"(p), [q] "=&r"(q), "=m"(scratch)
-                     : [d] "r"(d), [s] "r"(s), [n] "r"(n), [in] "r"(in)
-                     : "xmm0", "xmm1", "cc", "memory");
-}
-UCOPY_AMD_19_01_LEAF void ucopy_amd_19_01_free_4_64_sse2(void *d, const void *s, ucopy_amd_19_01_size n)
-{
-    __attribute__((uninitialized)) char scratch[64 + 63];
-    ucopy_amd_19_01_size in = (((ucopy_amd_19_01_size)scratch + 63) & ~(ucopy_amd_19_01_size) 63) + 16, a, b;
-    void *p, *q;
-    __asm__ volatile("mov (%[s]), %k[a]\n\t"
-                     "mov -4(%[s],%[n]), %k[b]\n\t"
-                     "mov %[in], %[p]\n\t"
-                     "lea 32(%[in]), %[q]\n\t"
-                     "cmp $8, %[n]\n\t"
-                     "cmovae %[s], %[p]\n\t"
-                     "cmovae %[d], %[q]\n\t"
-                     "mov %k[a], (%[d])\n\t"
-                     "mov %k[b], -4(%[d],%[n])\n\t"
-                     "mov (%[p]), %[a]\n\t"
-                     "mov -8(%[p],%[n]), %[b]\n\t"
-                     "mov %[in], %[p]\n\t"
-                     "cmp $16, %[n]\n\t"
-                     "cmovae %[s], %[p]\n\t"
-                     "mov %[a], (%[q])\n\t"
-                     "mov %[b], -8(%[q],%[n])\n\t"
-                     "lea 32(%[in]), %[q]\n\t"
-                     "cmovae %[d], %[q]\n\t"
-                     "lea -1(%[n]), %k[a]\n\t"
-                     "shr $1, %k[a]\n\t"
-                     "and $16, %k[a]\n\t"
-                     "mov %k[n], %k[b]\n\t"
-                     "sub %k[a], %k[b]\n\t"
-                     "movups (%[p]), %%xmm0\n\t"
-                     "movups (%[p],%[a]), %%xmm1\n\t"
-                     "movups -16(%[p],%[b]), %%xmm2\n\t"
-                     "movups -16(%[p],%[n]), %%xmm3\n\t"
-                     "movups %%xmm0, (%[q])\n\t"
-                     "movups %%xmm1, (%[q],%[a])\n\t"
-                     "movups %%xmm2, -16(%[q],%[b])\n\t"
-                     "movups %%xmm3, -16(%[q],%[n])"
-                     : [a] "=&r"(a), [b] "=&r"(b), [p] "=&r"(p), [q] "=&r"(q), "=m"(scratch)
-                     : [d] "r"(d), [s] "r"(s), [n] "r"(n), [in] "r"(in)
-                     : "xmm0", "xmm1", "xmm2", "xmm3", "cc", "memory");
-}
-
-/* Below 4 bytes without a further branch, from 4 to 32 without one, by xmm registers; serves to 256. Wins
- * where sizes mix; loses to a tree on repeated sizes by four more moves. */
-UCOPY_AMD_19_01_LEAF void *ucopy_amd_19_01_short_step32_sse2_256(void *dst, const void *src, ucopy_amd_19_01_size n)
-{
-    if (n < 4)
-        ucopy_amd_19_01_free_0_3(dst, src, n);
-    else if (n <= 32)
-        ucopy_amd_19_01_free_4_32_sse2(dst, src, n);
-    else if (n <= 64)
-        ucopy_amd_19_01_quad_32_64_sse2(dst, src, n);
-    else if (n <= 128)
-        ucopy_amd_19_01_oct_64_128_sse2(dst, src, n);
-    else
-        ucopy_amd_19_01_move_128_256_sse2(dst, src, n);
-    return dst;
-}
-
-/* Four ymm registers a turn, dst aligned, vzeroupper behind. Wins on CPUs with 32-byte stores; loses to
- * 64-byte stores where the store port is that wide. */
-UCOPY_AMD_19_01_LEAF void *ucopy_amd_19_01_avx2_loop_x4(void *dst, const void *src, ucopy_amd_19_01_size n)
-{
-    void *d = dst, *d_end = (char *)dst + n - 4 * 32;
-    const void *s_end = (const char *)src + n - 4 * 32;
-    __asm__ volatile("vmovdqu (%[s]), %%ymm0\n\t"
-                     "vmovdqu %%ymm0, (%[d])\n\t"
-                     "sub %[d], %[s]\n\t"
-                     "add $32, %[d]\n\t"
-                     "and $-32, %[d]\n\t"
-                     "add %[d], %[s]\n\t"
-                     "cmp %[d_end], %[d]\n\t"
-                     "jae 2f\n\t"
-                     ".p2align 5\n"
-                     "1:\n\t"
-                     "vmovdqu 0*32(%[s]), %%ymm0\n\t"
-                     "vmovdqu 1*32(%[s]), %%ymm1\n\t"
-                     "vmovdqu 2*32(%[s]), %%ymm2\n\t"
-                     "vmovdqu 3*32(%[s]), %%ymm3\n\t"
-                     "vmovdqa %%ymm0, 0*32(%[d])\n\t"
-                     "vmovdqa %%ymm1, 1*32(%[d])\n\t"
-                     "vmovdqa %%ymm2, 2*32(%[d])\n\t"
-                     "vmovdqa %%ymm3, 3*32(%[d])\n\t"
-                     "add $4*32, %[s]\n\t"
-                     "add $4*32, %[d]\n\t"
-                     "cmp %[d_end], %[d]\n\t"
-                     "jb 1b\n"
-                     "2:\n\t"
-                     "vmovdqu 0*32(%[s_end]), %%ymm0\n\t"
-                     "vmovdqu 1*32(%[s_end]), %%ymm1\n\t"
-                     "vmovdqu 2*32(%[s_end]), %%ymm2\n\t"
-                     "vmovdqu 3*32(%[s_end]), %%ymm3\n\t"
-                     "vmovdqu %%ymm0, 0*32(%[d_end])\n\t"
-                     "vmovdqu %%ymm1, 1*32(%[d_end])\n\t"
-                     "vmovdqu %%ymm2, 2*32(%[d_end])\n\t"
-                     "vmovdqu %%ymm3, 3*32(%[d_end])\n\t"
-                     "\n\t"
-                     "vzeroupper"
-                     : [d] "+&r"(d), [s] "+&r"(src)
-                     : [d_end] "r"(d_end), [s_end] "r"(s_end)
-                     : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
-    return dst;
-}
-
-/* Streaming stores by ymm, two lines a turn, sfence and vzeroupper behind. Wins as sse2_stream_x4; loses the
- * same way. */
-UCOPY_AMD_19_01_LEAF void *ucopy_amd_19_01_avx2_stream_x4(void *dst, const void *src, ucopy_amd_19_01_size n)
-{
-    void *d = dst, *d_end = (char *)dst + n - 4 * 32;
-    const void *s_end = (const char *)src + n - 4 * 32;
-    __asm__ volatile("vmovdqu (%[s]), %%ymm0\n\t"
-                     "vmovdqu %%ymm0, (%[d])\n\t"
-                     "sub %[d], %[s]\n\t"
-                     "add $32, %[d]\n\t"
-                     "and $-32, %[d]\n\t"
-                     "add %[d], %[s]\n\t"
-                     "cmp %[d_end], %[d]\n\t"
-                     "jae 2f\n\t"
-                     ".p2align 5\n"
-                     "1:\n\t"
-                     "vmovdqu 0*32(%[s]), %%ymm0\n\t"
-                     "vmovdqu 1*32(%[s]), %%ymm1\n\t"
-                     "vmovdqu 2*32(%[s]), %%ymm2\n\t"
-                     "vmovdqu 3*32(%[s]), %%ymm3\n\t"
-                     "vmovntdq %%ymm0, 0*32(%[d])\n\t"
-                     "vmovntdq %%ymm1, 1*32(%[d])\n\t"
-                     "vmovntdq %%ymm2, 2*32(%[d])\n\t"
-                     "vmovntdq %%ymm3, 3*32(%[d])\n\t"
-                     "add $4*32, %[s]\n\t"
-                     "add $4*32, %[d]\n\t"
-                     "cmp %[d_end], %[d]\n\t"
-                     "jb 1b\n"
-                     "2:\n\t"
-                     "vmovdqu 0*32(%[s_end]), %%ymm0\n\t"
-                     "vmovdqu 1*32(%[s_end]), %%ymm1\n\t"
-                     "vmovdqu 2*32(%[s_end]), %%ymm2\n\t"
-                     "vmovdqu 3*32(%[s_end]), %%ymm3\n\t"
-                     "vmovdqu %%ymm0, 0*32(%[d_end])\n\t"
-                     "vmovdqu %%ymm1, 1*32(%[d_end])\n\t"
-                     "vmovdqu %%ymm2, 2*32(%[d_end])\n\t"
-                     "vmovdqu %%ymm3, 3*32(%[d_end])\n\t"
-                     "sfence\n\t"
-                     "vzeroupper"
-                     : [d] "+&r"(d), [s] "+&r"(src)
-                     : [d_end] "r"(d_end), [s_end] "r"(s_end)
-                     : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
-    return dst;
-}
-
 /* Below 4 bytes without a further branch, from 4 to 15 without one, by xmm registers; serves to 64. Wins
  * where sizes mix; loses to a tree on repeated sizes by two more moves. */
 UCOPY_AMD_19_01_LEAF void *ucopy_amd_19_01_short_step16_sse2_64(void *dst, const void *src, ucopy_amd_19_01_size n)
@@ -678,34 +758,38 @@ UCOPY_AMD_19_01_LEAF void *ucopy_amd_19_01_short_step16_sse2_64(void *dst, const
     return dst;
 }
 
-/* Folds by xmm from 17 to 64, pairs below, which a reader of dst does not wait for. Serves to 256. Wins
- * where sizes mix and dst is read at once; loses on repeated sizes by its extra moves. */
-UCOPY_AMD_19_01_LEAF void *ucopy_amd_19_01_short_half_sse2_256(void *dst, const void *src, ucopy_amd_19_01_size n)
+/* Two octaves a test, xmm from 17 on, ymm from 65. Serves to 256. Wins where sizes mix on CPUs with AVX2
+ * alone; loses on repeated sizes by its extra moves. */
+UCOPY_AMD_19_01_LEAF void *ucopy_amd_19_01_short_fold_avx2_256(void *dst, const void *src, ucopy_amd_19_01_size n)
 {
     if (n <= 16) {
-        if (n >= 8)
-            ucopy_amd_19_01_pair_8_16(dst, src, n);
-        else if (n >= 4)
-            ucopy_amd_19_01_pair_4_8(dst, src, n);
+        if (n >= 4)
+            ucopy_amd_19_01_fold_4_16(dst, src, n);
         else if (n)
             ucopy_amd_19_01_move_1_3(dst, src, n);
     } else if (n <= 64) {
-        ucopy_amd_19_01_fold_16_64_sse2(dst, src, n);
+        ucopy_amd_19_01_fold_16_64_avx(dst, src, n);
     } else if (n <= 128) {
-        ucopy_amd_19_01_oct_64_128_sse2(dst, src, n);
+        ucopy_amd_19_01_fold_32_128_avx2(dst, src, n);
     } else {
-        ucopy_amd_19_01_move_128_256_sse2(dst, src, n);
+        ucopy_amd_19_01_oct_128_256_avx2(dst, src, n);
     }
     return dst;
 }
 
-/* Four xmm registers a turn, dst where it lies. Wins for short loops, where aligning costs more than
- * split stores; loses above. */
-UCOPY_AMD_19_01_LEAF void *ucopy_amd_19_01_sse2_loop_x4_unaligned(void *dst, const void *src, ucopy_amd_19_01_size n)
+/* Eight xmm registers a turn, dst aligned: one line written in one go twice. Wins where four in flight do
+ * not hide the load latency; loses to wider registers. */
+UCOPY_AMD_19_01_LEAF void *ucopy_amd_19_01_sse2_loop_x8(void *dst, const void *src, ucopy_amd_19_01_size n)
 {
-    void *d = dst, *d_end = (char *)dst + n - 4 * 16;
-    const void *s_end = (const char *)src + n - 4 * 16;
-    __asm__ volatile("cmp %[d_end], %[d]\n\t"
+    void *d = dst, *d_end = (char *)dst + n - 8 * 16;
+    const void *s_end = (const char *)src + n - 8 * 16;
+    __asm__ volatile("movups (%[s]), %%xmm0\n\t"
+                     "movups %%xmm0, (%[d])\n\t"
+                     "sub %[d], %[s]\n\t"
+                     "add $16, %[d]\n\t"
+                     "and $-16, %[d]\n\t"
+                     "add %[d], %[s]\n\t"
+                     "cmp %[d_end], %[d]\n\t"
                      "jae 2f\n\t"
                      ".p2align 5\n"
                      "1:\n\t"
@@ -713,12 +797,20 @@ UCOPY_AMD_19_01_LEAF void *ucopy_amd_19_01_sse2_loop_x4_unaligned(void *dst, con
                      "movups 1*16(%[s]), %%xmm1\n\t"
                      "movups 2*16(%[s]), %%xmm2\n\t"
                      "movups 3*16(%[s]), %%xmm3\n\t"
-                     "movups %%xmm0, 0*16(%[d])\n\t"
-                     "movups %%xmm1, 1*16(%[d])\n\t"
-                     "movups %%xmm2, 2*16(%[d])\n\t"
-                     "movups %%xmm3, 3*16(%[d])\n\t"
-                     "add $4*16, %[s]\n\t"
-                     "add $4*16, %[d]\n\t"
+                     "movups 4*16(%[s]), %%xmm4\n\t"
+                     "movups 5*16(%[s]), %%xmm5\n\t"
+                     "movups 6*16(%[s]), %%xmm6\n\t"
+                     "movups 7*16(%[s]), %%xmm7\n\t"
+                     "movaps %%xmm0, 0*16(%[d])\n\t"
+                     "movaps %%xmm1, 1*16(%[d])\n\t"
+                     "movaps %%xmm2, 2*16(%[d])\n\t"
+                     "movaps %%xmm3, 3*16(%[d])\n\t"
+                     "movaps %%xmm4, 4*16(%[d])\n\t"
+                     "movaps %%xmm5, 5*16(%[d])\n\t"
+                     "movaps %%xmm6, 6*16(%[d])\n\t"
+                     "movaps %%xmm7, 7*16(%[d])\n\t"
+                     "add $8*16, %[s]\n\t"
+                     "add $8*16, %[d]\n\t"
                      "cmp %[d_end], %[d]\n\t"
                      "jb 1b\n"
                      "2:\n\t"
@@ -726,73 +818,22 @@ UCOPY_AMD_19_01_LEAF void *ucopy_amd_19_01_sse2_loop_x4_unaligned(void *dst, con
                      "movups 1*16(%[s_end]), %%xmm1\n\t"
                      "movups 2*16(%[s_end]), %%xmm2\n\t"
                      "movups 3*16(%[s_end]), %%xmm3\n\t"
+                     "movups 4*16(%[s_end]), %%xmm4\n\t"
+                     "movups 5*16(%[s_end]), %%xmm5\n\t"
+                     "movups 6*16(%[s_end]), %%xmm6\n\t"
+                     "movups 7*16(%[s_end]), %%xmm7\n\t"
                      "movups %%xmm0, 0*16(%[d_end])\n\t"
                      "movups %%xmm1, 1*16(%[d_end])\n\t"
                      "movups %%xmm2, 2*16(%[d_end])\n\t"
                      "movups %%xmm3, 3*16(%[d_end])\n\t"
+                     "movups %%xmm4, 4*16(%[d_end])\n\t"
+                     "movups %%xmm5, 5*16(%[d_end])\n\t"
+                     "movups %%xmm6, 6*16(%[d_end])\n\t"
+                     "movups %%xmm7, 7*16(%[d_end])\n\t"
                      : [d] "+&r"(d), [s] "+&r"(src)
                      : [d_end] "r"(d_end), [s_end] "r"(s_end)
-                     : "xmm0", "xmm1", "xmm2", "xmm3", "cc", "memory");
+                     : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "cc", "memory");
     return dst;
-}
-
-/* Streaming stores by ymm with src prefetched 512 bytes ahead past the caches. Wins and loses as
- * sse2_stream_x4_prefetch. */
-UCOPY_AMD_19_01_LEAF void *ucopy_amd_19_01_avx2_stream_x4_prefetch(void *dst, const void *src, ucopy_amd_19_01_size n)
-{
-    void *d = dst, *d_end = (char *)dst + n - 4 * 32;
-    const void *s_end = (const char *)src + n - 4 * 32;
-    __asm__ volatile("vmovdqu (%[s]), %%ymm0\n\t"
-                     "vmovdqu %%ymm0, (%[d])\n\t"
-                     "sub %[d], %[s]\n\t"
-                     "add $32, %[d]\n\t"
-                     "and $-32, %[d]\n\t"
-                     "add %[d], %[s]\n\t"
-                     "cmp %[d_end], %[d]\n\t"
-                     "jae 2f\n\t"
-                     ".p2align 5\n"
-                     "1:\n\t"
-                     "prefetchnta 512+0(%[s])\n\t"
-                     "prefetchnta 512+64(%[s])\n\t"
-                     "vmovdqu 0*32(%[s]), %%ymm0\n\t"
-                     "vmovdqu 1*32(%[s]), %%ymm1\n\t"
-                     "vmovdqu 2*32(%[s]), %%ymm2\n\t"
-                     "vmovdqu 3*32(%[s]), %%ymm3\n\t"
-                     "vmovntdq %%ymm0, 0*32(%[d])\n\t"
-                     "vmovntdq %%ymm1, 1*32(%[d])\n\t"
-                     "vmovntdq %%ymm2, 2*32(%[d])\n\t"
-                     "vmovntdq %%ymm3, 3*32(%[d])\n\t"
-                     "add $4*32, %[s]\n\t"
-                     "add $4*32, %[d]\n\t"
-                     "cmp %[d_end], %[d]\n\t"
-                     "jb 1b\n"
-                     "2:\n\t"
-                     "vmovdqu 0*32(%[s_end]), %%ymm0\n\t"
-                     "vmovdqu 1*32(%[s_end]), %%ymm1\n\t"
-                     "vmovdqu 2*32(%[s_end]), %%ymm2\n\t"
-                     "vmovdqu 3*32(%[s_end]), %%ymm3\n\t"
-                     "vmovdqu %%ymm0, 0*32(%[d_end])\n\t"
-                     "vmovdqu %%ymm1, 1*32(%[d_end])\n\t"
-                     "vmovdqu %%ymm2, 2*32(%[d_end])\n\t"
-                     "vmovdqu %%ymm3, 3*32(%[d_end])\n\t"
-                     "sfence\n\t"
-                     "vzeroupper"
-                     : [d] "+&r"(d), [s] "+&r"(src)
-                     : [d_end] "r"(d_end), [s_end] "r"(s_end)
-                     : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
-    return dst;
-}
-
-__attribute__((noinline, unused, aligned(64)))
-static void *ucopy_amd_19_01_avx2_loop_x4_called(void *dst, const void *src, ucopy_amd_19_01_size n)
-{
-    return ucopy_amd_19_01_avx2_loop_x4(dst, src, n);
-}
-
-__attribute__((noinline, unused, aligned(64)))
-static void *ucopy_amd_19_01_avx2_stream_x4_called(void *dst, const void *src, ucopy_amd_19_01_size n)
-{
-    return ucopy_amd_19_01_avx2_stream_x4(dst, src, n);
 }
 
 /* The ladder of copy. */
@@ -800,10 +841,10 @@ __attribute__((noinline, unused, aligned(64)))
 static void *ucopy_amd_19_01_copy_called(void *dst, const void *src, ucopy_amd_19_01_size n)
 {
     if (n <= UCOPY_AMD_19_01_COPY_1_MAX)
-        return ucopy_amd_19_01_short_step32_sse2_256(dst, src, n);
+        return ucopy_amd_19_01_short_step32_avx2_256(dst, src, n);
     if (n <= UCOPY_AMD_19_01_COPY_2_MAX)
-        return ucopy_amd_19_01_avx2_loop_x4_called(dst, src, n);
-    return ucopy_amd_19_01_avx2_stream_x4_called(dst, src, n);
+        return ucopy_amd_19_01_avx2_loop_x4(dst, src, n);
+    return ucopy_amd_19_01_avx2_stream_x4(dst, src, n);
 }
 
 #if !UCOPY_AMD_19_01_PROMISED
@@ -821,9 +862,9 @@ static void *ucopy_amd_19_01_copy_unsure(void *dst, const void *src, ucopy_amd_1
 #define UCOPY_AMD_19_01_COPY_INLINE(d, s, n) ucopy_amd_19_01_short_step16_sse2_64(d, s, n)
 
 __attribute__((noinline, unused, aligned(64)))
-static void *ucopy_amd_19_01_avx2_stream_x4_prefetch_called(void *dst, const void *src, ucopy_amd_19_01_size n)
+static void *ucopy_amd_19_01_sse2_loop_x8_called(void *dst, const void *src, ucopy_amd_19_01_size n)
 {
-    return ucopy_amd_19_01_avx2_stream_x4_prefetch(dst, src, n);
+    return ucopy_amd_19_01_sse2_loop_x8(dst, src, n);
 }
 
 /* The ladder of nocache. */
@@ -831,10 +872,10 @@ __attribute__((noinline, unused, aligned(64)))
 static void *ucopy_amd_19_01_nocache_called(void *dst, const void *src, ucopy_amd_19_01_size n)
 {
     if (n <= UCOPY_AMD_19_01_NOCACHE_1_MAX)
-        return ucopy_amd_19_01_short_half_sse2_256(dst, src, n);
+        return ucopy_amd_19_01_short_fold_avx2_256(dst, src, n);
     if (n <= UCOPY_AMD_19_01_NOCACHE_2_MAX)
-        return ucopy_amd_19_01_sse2_loop_x4_unaligned(dst, src, n);
-    return ucopy_amd_19_01_avx2_stream_x4_prefetch_called(dst, src, n);
+        return ucopy_amd_19_01_sse2_loop_x8_called(dst, src, n);
+    return ucopy_amd_19_01_avx2_stream_x4(dst, src, n);
 }
 
 #if !UCOPY_AMD_19_01_PROMISED
