@@ -257,7 +257,7 @@ def cells_of(profile, strategy, consumer="none"):
     out = {}
     grids = profile["cells"]["grids"]
     usual = {"strategy", "role", "grid", "environment", "src_state", "dst_state", "cost", "below", "above", "n",
-             "mapping_spread", "code_bytes"}
+             "mapping_spread", "code_ratio", "code_bytes"}
     for group in profile["cells"]["groups"]:
         states = {group.get("src_state", "l1"), group.get("dst_state", "l1")}
         if group["strategy"] != strategy or states != {"l1"} or set(group) - usual - {"consumer"}:

@@ -64,7 +64,7 @@ function chosenAt(box, entry, size) {
 
 /* ---- cells: groups of columns become views, a view being one place that strategies were timed in ---- */
 
-const COLUMNS = ["size_hi", "cost", "below", "above", "n", "mapping_spread", "code_bytes"];
+const COLUMNS = ["size_hi", "cost", "below", "above", "n", "mapping_spread", "code_ratio", "code_bytes"];
 const NO_PLACE = ["strategy", "role", "grid", "entry", "environment"];
 const CONSUMERS = {
   none: "dst not read", read: "dst read at once", wait: "dst waited for",
