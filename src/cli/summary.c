@@ -420,6 +420,14 @@ static void print_grade(const struct uc_grade *g)
     uc_print_wrapped(text, 6, stdout);
 }
 
+/* What `syscalls --save` put into the profile before this run stays in it. */
+static void print_syscalls(const struct uc_tune *t)
+{
+    if (t->profile.syscalls)
+        puts("\nWhat system calls cost here, measured before, stays in the profile "
+             "(ucopy-tune syscalls --save)");
+}
+
 void uc_tune_summary(const struct uc_tune *t)
 {
     printf("%s: %s, CPU %d\n", t->session.cpu.key, t->session.cpu.name, t->session.pu);
@@ -448,6 +456,7 @@ void uc_tune_summary(const struct uc_tune *t)
     uc_tune_print_code(t);
     print_consumers(t);
     print_notes(t);
+    print_syscalls(t);
     print_prior(t);
     if (t->kept_from_quick)
         printf(

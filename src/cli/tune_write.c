@@ -200,6 +200,8 @@ static int fill_profile(struct uc_tune *t)
     struct uc_profile *p = &t->profile;
 
     p->complete = true;
+    if (t->has_prior && !t->o->prior) /* of this box, and no part of the decision */
+        p->syscalls = json_incref(t->prior.syscalls);
     p->method = method_json(t);
     p->weights = weights_json(&t->weights);
     p->validation = validation_json(t);
