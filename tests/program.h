@@ -28,12 +28,13 @@ static inline int remove_dir(void **state)
     return system(command);
 }
 
-/* Another user of the machine may be at it, and make it too noisy: both are said, and no part of the
- * answer. */
+/* Another user of the machine may be at it, and make it too noisy: both are said, and no part of
+ * the answer. */
 static inline void drop_waiting(void)
 {
     char command[200];
-    snprintf(command, sizeof(command), "sed -i '/waiting for another timed run/d; /: warning: self-test: /d' %s/err", dir);
+    snprintf(command, sizeof(command),
+             "sed -i '/waiting for another timed run/d; /: warning: self-test: /d' %s/err", dir);
     assert_int_equal(system(command), 0);
 }
 

@@ -22,9 +22,9 @@
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 #define MAX_WORDS 16
 
-static const char *const commands[] = {"tune",  "list",   "info",    "bench", "fit",
-                                       "stats", "verify", "compare", "merge", "emit", "syscalls",
-                                       "report", "plot"};
+static const char *const commands[] = {"tune",     "list",   "info",    "bench", "fit",
+                                       "stats",    "verify", "compare", "merge", "emit",
+                                       "syscalls", "report", "plot"};
 
 struct result {
     int code; /* exit code, or 128 and the signal */

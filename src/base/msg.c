@@ -33,10 +33,10 @@ static void say(int needed, const char *kind, const char *fmt, va_list ap)
     fputc('\n', stderr);
 }
 
-#define SAY(needed, kind)                                                                          \
-    va_list ap;                                                                                    \
-    va_start(ap, fmt);                                                                             \
-    say(needed, kind, fmt, ap);                                                                    \
+#define SAY(needed, kind)       \
+    va_list ap;                 \
+    va_start(ap, fmt);          \
+    say(needed, kind, fmt, ap); \
     va_end(ap)
 
 void uc_error(const char *fmt, ...)

@@ -21,14 +21,16 @@ struct uc_interval {
 /* Sorts ascending in place. NaN is not allowed. */
 void uc_sort(double *v, size_t n);
 
-/* Quantile q in [0, 1] of a sorted array, n >= 1, by linear interpolation (Hyndman and Fan, type 7). */
+/* Quantile q in [0, 1] of a sorted array, n >= 1, by linear interpolation (Hyndman and Fan, type
+ * 7). */
 double uc_quantile(const double *sorted, size_t n, double q);
 
 double uc_mean(const double *v, size_t n);
 double uc_median(const double *v, size_t n); /* n >= 1; v is left as it is */
 
-/* The rounds estimator. Median and the narrowest symmetric order-statistic interval of at least the given level
- * (0.95). With too few values for the level: the whole range, and its true coverage. n >= 1. */
+/* The rounds estimator. Median and the narrowest symmetric order-statistic interval of at least the
+ * given level (0.95). With too few values for the level: the whole range, and its true coverage. n
+ * >= 1. */
 struct uc_interval uc_median_interval(const double *v, size_t n, double level);
 
 enum uc_verdict {

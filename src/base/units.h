@@ -14,8 +14,8 @@ int uc_parse_duration(const char *text, double *seconds);
 /* A decimal integer in [min, max]. 0 or -EINVAL, -ERANGE. */
 int uc_parse_long(const char *text, long min, long max, long *value);
 
-/* Bytes as a short text, always exact: "64", "2 KiB", "1.5 MiB"; in plain bytes where a unit would need more than
- * quarters. Returns buf. */
+/* Bytes as a short text, always exact: "64", "2 KiB", "1.5 MiB"; in plain bytes where a unit would
+ * need more than quarters. Returns buf. */
 #define UC_SIZE_TEXT 24
 const char *uc_size_text(size_t bytes, char buf[UC_SIZE_TEXT]);
 

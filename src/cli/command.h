@@ -20,8 +20,8 @@ struct uc_command {
 };
 
 extern const struct uc_command uc_command_tune, uc_command_list, uc_command_info, uc_command_bench,
-    uc_command_fit, uc_command_stats, uc_command_verify, uc_command_compare, uc_command_merge, uc_command_emit,
-    uc_command_syscalls, uc_command_report, uc_command_plot;
+    uc_command_fit, uc_command_stats, uc_command_verify, uc_command_compare, uc_command_merge,
+    uc_command_emit, uc_command_syscalls, uc_command_report, uc_command_plot;
 
 /* A whole text to stdout, past stdio, which forgets why a large write failed. The exit code, the
  * reason said. */

@@ -1,7 +1,7 @@
 /* One more size where a limit lies in a wide gap of the grid: from 16 MiB on its steps are whole
- * octaves, and a limit could be told no closer than that. Narrower gaps are left: a look of a second
- * late in the run agrees with itself and not with the whole run's readings (12 MiB, found between 8 and
- * 16 MiB by such a look, was wrong by a fifth). */
+ * octaves, and a limit could be told no closer than that. Narrower gaps are left: a look of a
+ * second late in the run agrees with itself and not with the whole run's readings (12 MiB, found
+ * between 8 and 16 MiB by such a look, was wrong by a fifth). */
 #include "cli/tune.h"
 
 #include <math.h>
@@ -11,9 +11,10 @@
 #include "base/msg.h"
 #include "cli/command.h"
 
-#define WIDE 1.6      /* neighbouring sizes of the grid that are further apart, a ratio */
-#define CONTENDER 1.5 /* cost over the best's, at either end of the gap, up to which one is timed \
-                       */
+#define WIDE 1.6 /* neighbouring sizes of the grid that are further apart, a ratio */
+#define CONTENDER                                                                   \
+    1.5 /* cost over the best's, at either end of the gap, up to which one is timed \
+         */
 #define MAX_GAPS (UC_ENTRY_COUNT * UC_MAX_SEGMENTS)
 
 struct gap {

@@ -31,9 +31,9 @@ struct uc_batch {
     const struct uc_caches *caches;
     struct uc_call *calls;
     size_t n, cap;
-    const char *base;   /* where looks are relative to */
+    const char *base;           /* where looks are relative to */
     struct uc_company *company; /* for several threads, and for dst written by another core */
-    double undisturbed; /* evict: ticks to read the warm set where nothing came between */
+    double undisturbed;         /* evict: ticks to read the warm set where nothing came between */
 };
 
 /* Draws the calls of a batch for a place: as many as make a reading worth timing, sizes from mix

@@ -34,8 +34,8 @@ const char *uc_build_compiler(void);
 /* The first line of `compiler --version`, or "" where it cannot run. Returns buf. */
 const char *uc_build_compiler_version(char *buf, size_t cap);
 
-/* The same for a header (its text) with a caller for function and the timed loops around it. name is
- * what the subjects are called. */
+/* The same for a header (its text) with a caller for function and the timed loops around it. name
+ * is what the subjects are called. */
 int uc_build_header(const char *header, const char *function, const char *name, bool native,
                     struct uc_built *out, char *why, size_t why_cap);
 void uc_built_unload(struct uc_built *b);

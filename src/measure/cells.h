@@ -13,22 +13,23 @@
 #define UC_NAME 48
 
 /* Each list's names are the words of the CSV; the first is what an absent column means. */
-#define UC_STATES(X)                                                    \
-    X(UC_NATURAL, "natural")                                            \
-    X(UC_L1, "l1") X(UC_L2, "l2") X(UC_L3, "l3") X(UC_MEMORY, "memory") \
-        X(UC_OTHER_CORE, "other_core")
-#define UC_CONSUMERS(X)                                                                            \
-    X(UC_NONE, "none") X(UC_READ, "read") X(UC_WAIT, "wait") X(UC_SCAN, "scan") X(UC_EVICT, "evic" \
-                                                                                            "t")
+#define UC_STATES(X)         \
+    X(UC_NATURAL, "natural") \
+    X(UC_L1, "l1")           \
+    X(UC_L2, "l2") X(UC_L3, "l3") X(UC_MEMORY, "memory") X(UC_OTHER_CORE, "other_core")
+#define UC_CONSUMERS(X)                                                         \
+    X(UC_NONE, "none")                                                          \
+    X(UC_READ, "read") X(UC_WAIT, "wait") X(UC_SCAN, "scan") X(UC_EVICT, "evic" \
+                                                                         "t")
 #define UC_MIXES(X) X(UC_FIXED, "fixed") X(UC_BAND, "band") X(UC_NAMED, "named")
 #define UC_ORDERS(X) X(UC_RANDOM, "random") X(UC_LEARNED, "learned") X(UC_SAME, "fixed")
 #define UC_FORMS(X) X(UC_CALLED, "called") X(UC_INLINE, "inline") X(UC_CHECKED, "checked")
 #define UC_CODES(X) X(UC_WARM, "warm") X(UC_COLD, "cold")
 #define UC_ENTRIES(X) X(UC_COPY, "copy") X(UC_NOCACHE, "nocache")
-#define UC_END_KINDS(X)                                                                \
-    X(UC_END_DRAWN, "drawn")                                                           \
-    X(UC_END_NONE, "none") X(UC_END_MAPPED, "mapped") X(UC_END_UNTOUCHED, "untouched") \
-        X(UC_END_UNMAPPED, "unmapped")
+#define UC_END_KINDS(X)      \
+    X(UC_END_DRAWN, "drawn") \
+    X(UC_END_NONE, "none")   \
+    X(UC_END_MAPPED, "mapped") X(UC_END_UNTOUCHED, "untouched") X(UC_END_UNMAPPED, "unmapped")
 
 #define UC_ENUM_MEMBER(id, name) id,
 enum uc_state { UC_STATES(UC_ENUM_MEMBER) UC_STATE_COUNT };
@@ -76,9 +77,9 @@ struct uc_cell {
     double lo, hi;         /* its 95 % interval; equal to cost where the table gave none */
     unsigned n;            /* readings behind it; 0: not given */
     double mapping_spread; /* largest over smallest round value; 0: not given */
-    double code_ratio;     /* cost with the code at its second placement over that at its first; 0: not
-                              given */
-    long code_bytes;       /* -1: not given */
+    double code_ratio; /* cost with the code at its second placement over that at its first; 0: not
+                          given */
+    long code_bytes;   /* -1: not given */
 };
 
 enum uc_unit { UC_NS, UC_TSC_TICKS, UC_TICKS };

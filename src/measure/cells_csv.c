@@ -336,28 +336,12 @@ static void write_code_bytes(const struct uc_cell *c, FILE *out)
 
 /* In the order in which they are written; strategy, size and the costs go before. */
 static const struct column optional[] = {
-    COLUMN(size_hi),
-    COLUMN(mix),
-    COLUMN(order),
-    COLUMN(consumer),
-    COLUMN(src_state),
-    COLUMN(dst_state),
-    COLUMN(entry),
-    COLUMN(environment),
-    COLUMN(form),
-    COLUMN(code),
-    COLUMN(dst_align),
-    COLUMN(src_align),
-    COLUMN(page_distance),
-    COLUMN(dst_end),
-    COLUMN(src_end),
-    COLUMN(threads),
-    COLUMN(code_placement),
-    COLUMN(code_ratio),
-    COLUMN(mapping_spread),
-    COLUMN(code_bytes),
-    COLUMN(role),
-    COLUMN(n),
+    COLUMN(size_hi),        COLUMN(mix),        COLUMN(order),          COLUMN(consumer),
+    COLUMN(src_state),      COLUMN(dst_state),  COLUMN(entry),          COLUMN(environment),
+    COLUMN(form),           COLUMN(code),       COLUMN(dst_align),      COLUMN(src_align),
+    COLUMN(page_distance),  COLUMN(dst_end),    COLUMN(src_end),        COLUMN(threads),
+    COLUMN(code_placement), COLUMN(code_ratio), COLUMN(mapping_spread), COLUMN(code_bytes),
+    COLUMN(role),           COLUMN(n),
 };
 #define OPTIONAL (sizeof(optional) / sizeof(optional[0]))
 

@@ -19,7 +19,7 @@ struct uc_sweep_options {
     struct uc_clock *clock; /* its core clock is sampled once a round */
     const int
         *pu; /* the CPU that the thread is bound to: found elsewhere it ends; NULL: anywhere */
-    struct uc_company *company; /* for places with several threads or dst in other_core */
+    struct uc_company *company;    /* for places with several threads or dst in other_core */
     double seconds;                /* budget */
     double group_share[UC_GROUPS]; /* of the budget; 0: the group is not measured */
     uint64_t seed;

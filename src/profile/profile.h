@@ -102,8 +102,8 @@ int uc_profile_read(const char *path, struct uc_profile *p, char *why, size_t wh
  * uc_profile_read does. */
 int uc_profile_read_header(const char *path, struct uc_profile *p, char *why, size_t why_cap);
 
-/* Puts value in the place of "syscalls" in a profile's JSON; all else stays as it is, the digest too,
- * which does not cover it. Written by temporary and rename. 0 or a negative errno. */
+/* Puts value in the place of "syscalls" in a profile's JSON; all else stays as it is, the digest
+ * too, which does not cover it. Written by temporary and rename. 0 or a negative errno. */
 int uc_profile_put_syscalls(const char *path, json_t *value);
 
 #define UC_STEM 96 /* enough for any stem */
